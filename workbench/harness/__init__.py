@@ -1,0 +1,1 @@
+"""Everything that turns a method into runs; it knows no method by name."""

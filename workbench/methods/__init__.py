@@ -1,0 +1,1 @@
+"""One package for each paper's method; they never import one another."""
