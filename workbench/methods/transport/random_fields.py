@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import scipy.fft
 from scipy.special import gamma, kv
 
 from workbench.errors import ParameterError, nearest
@@ -91,7 +90,7 @@ def gaussian_field(
     """
     amplitude = _amplitude(side, float(variance), float(nu), float(scale), convention)
     noise = rng.standard_normal((2 * side, 2 * side))
-    return scipy.fft.irfft2(scipy.fft.rfft2(noise) * amplitude, s=noise.shape)[:side, :side]
+    return np.fft.irfft2(np.fft.rfft2(noise) * amplitude, s=noise.shape)[:side, :side]
 
 
 @lru_cache(maxsize=8)
@@ -106,7 +105,7 @@ def _amplitude(side: int, variance: float, nu: float, scale: float, convention: 
     quarter = covariance[where].reshape(squares.shape)
     torus = np.concatenate([quarter, quarter[-2:0:-1]])
     torus = np.concatenate([torus, torus[:, -2:0:-1]], axis=1)
-    eigenvalues = scipy.fft.rfft2(torus).real.clip(min=0)
+    eigenvalues = np.fft.rfft2(torus).real.clip(min=0)
     weights = np.full(side + 1, 2.0)
     weights[[0, -1]] = 1.0
     kept = (eigenvalues * weights).sum() / torus.size
