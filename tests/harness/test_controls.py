@@ -1,9 +1,11 @@
 import shlex
+from pathlib import Path
 
 import ipywidgets
 import pytest
 
-from workbench.harness.controls import command_line, one_of, widget_for
+from workbench.harness import registry
+from workbench.harness.controls import command_line, widget_for
 from workbench.harness.params import Params, param
 
 
@@ -85,26 +87,12 @@ def test_a_range_of_decades_is_walked_in_steps_of_one_two_five():
         Study(rate=value)
 
 
-def test_one_item_of_a_list_keeps_unit_and_range():
-    side = one_of(FIELDS["sides"], "side", default=32)
-    assert (side.type, side.unit, side.default, side.bounds) == (int, "pixels", 32, {"ge": 16, "le": 1024})
-    assert widget_for(side).description == "side (pixels)"
-    assert widget_for(one_of(FIELDS["kinds"], "kind")).value == "a"
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"kinds": ["c"], "sides": [16, 32], "shares": [0.25, 1e-9]},
-        {"layer": "rnn", "tied": False, "rate": 1e-5, "angle": -33.3},
-        {"folder": "/tmp/a b/$x"},
-    ],
-)
-def test_the_command_line_parses_back_to_the_same_parameters(changes):
-    params = Study(**changes)
-    program, verb, method, *options = shlex.split(command_line("study", params))
-    assert (program, verb, method) == ("workbench", "run", "study")
-    assert options[::2] == ["-p"] * len(changes)
-    texts = dict(option.split("=", 1) for option in options[1::2])
-    assert Study(**Study.parse(texts)) == params
+@pytest.mark.parametrize("changes", [{}, {"tolerance": 1e-5, "keep_support": False, "classes": ["Shapes"], "seed": 3}])
+def test_the_command_line_parses_back_to_the_same_parameters_and_files(changes):
+    transport = registry.get("transport").params
+    params = transport(**changes)
+    program, verb, method, *options = shlex.split(command_line("transport", params, [Path("own file.npy")]))
+    assert (program, verb, method, *options[-2:]) == ("workbench", "run", "transport", "--data", "own file.npy")
+    pairs = zip(options[:-2:2], options[1:-2:2], strict=True)
+    words = [f"seed={text}" if flag == "--seed" else text for flag, text in pairs]
+    assert transport(**transport.parse(dict(word.split("=", 1) for word in words))) == params

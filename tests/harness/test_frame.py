@@ -3,7 +3,7 @@ import asyncio
 import ipywidgets
 import pytest
 
-from workbench.errors import ParameterError
+from workbench.errors import DataError, ParameterError
 from workbench.harness import frame as frame_module
 from workbench.harness.frame import Footer, Frame
 
@@ -141,6 +141,23 @@ def test_buttons_do_what_they_say():
     assert explorer.frame.shown["training"] == 4
     reset.click()
     assert explorer.frame.shown["training"] == 1
+
+
+def test_actions_are_buttons_whose_text_or_error_goes_to_the_status():
+    answers = iter(["saved", DataError("disk full")])
+
+    def save():
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    frame = Frame("", {}, ipywidgets.Label(), lambda *_: "", command=lambda _: "", actions={"Save": save})
+    button = frame.children[1].children[0].children[-1].children[-1]
+    button.click()
+    assert (frame.state, frame.status) == ("ready", "saved")
+    button.click()
+    assert (frame.state, frame.status) == ("error", "disk full")
 
 
 def test_a_drawing_may_move_controls_without_starting_another():

@@ -1,33 +1,18 @@
 """Controls made from parameters: ipywidgets whose ``value`` is the value of the parameter."""
 
 import math
-import shlex
-from dataclasses import replace
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import ipywidgets
 
+from workbench.harness import registry
 from workbench.harness.params import FieldInfo, Params
+from workbench.harness.provenance import command
 
 LARGEST_INT = 2**31 - 1
 DECADES_OF_A_LINEAR_SLIDER = 2
-
-
-def one_of(field: FieldInfo, name: str, **changes: Any) -> FieldInfo:
-    """Return the parameter `name` that is one item of the list parameter `field`.
-
-    Parameters
-    ----------
-    field
-        A list parameter, e.g. ``resolutions``.
-    name
-        The name of one item, e.g. ``resolution``.
-    **changes
-        What differs from the list's items: ``default``, ``help``, ``choices``, ``bounds``...
-    """
-    bounds = {key: bound for key, bound in field.bounds.items() if not key.endswith("_length")}
-    item = {"name": name, "type": field.item, "default": field.default[0], "bounds": bounds}
-    return replace(field, **{**item, **changes})
 
 
 def widget_for(field: FieldInfo, *, live: bool = False) -> Any:
@@ -73,24 +58,16 @@ def widget_for(field: FieldInfo, *, live: bool = False) -> Any:
     return widget
 
 
-def command_line(method: str, params: Params, *options: str) -> str:
-    """Return the ``workbench run`` line that runs `method` with `params`: what differs from the quick preset.
+def command_line(method: str, params: Params, paths: Sequence[Path] = ()) -> str:
+    """Return the ``workbench run`` line that runs `method` with these parameters and own files.
 
     Examples
     --------
-    >>> from workbench.harness.params import Params, param
-    >>> class Study(Params):
-    ...     rate: float = param(1e-3, "learning rate", gt=0)
-    ...     names: list[str] = param(["a"], "the names")
-    >>> command_line("study", Study(names=["a", "b c"]), "--data", "own file.npy")
-    "workbench run study -p 'names=a,b c' --data 'own file.npy'"
+    >>> from workbench.harness import registry
+    >>> command_line("transport", registry.get("transport").params(tolerance=0.001))
+    'workbench run transport -p tolerance=0.001'
     """
-    words = ["workbench", "run", method]
-    for name, field in params.fields().items():
-        value = getattr(params, name)
-        if value != field.default:
-            words += ["-p", f"{name}={','.join(map(str, value)) if field.is_list else value}"]
-    return shlex.join([*words, *options])
+    return command(registry.get(method), params, paths)
 
 
 def _kind(field: FieldInfo) -> tuple[Any, dict[str, Any]]:

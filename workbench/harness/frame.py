@@ -60,6 +60,8 @@ class Frame(ipywidgets.VBox):
     slow
         Names of controls whose change waits for the button "Run" (training of half a minute and more);
         until then the picture stays with their former values.
+    actions
+        Further buttons: name to a function whose text, or error, goes to the status.
 
     Attributes
     ----------
@@ -68,7 +70,7 @@ class Frame(ipywidgets.VBox):
     shown : dict
         The values that the picture shows.
     error : BaseException or None
-        What the last drawing raised. The status tells its message and the picture stays as it was; the
+        What the last drawing or action raised. The status tells its message and the picture stays as it was; the
         changes are kept and drawn with the next one.
 
     Examples
@@ -94,6 +96,7 @@ class Frame(ipywidgets.VBox):
         command: Callable[[dict[str, Any]], str],
         panel: Sequence[ipywidgets.Widget] | None = None,
         slow: Collection[str] = (),
+        actions: Mapping[str, Callable[[], str]] | None = None,
     ) -> None:
         self.controls = dict(controls)
         self.view = view
@@ -105,7 +108,9 @@ class Frame(ipywidgets.VBox):
         self._timer: asyncio.TimerHandle | None = None
         self._footer = Footer()
         self._initial = {name: _state(control) for name, control in self.controls.items()}
-        super().__init__(self._layout(title, list(self.controls.values()) if panel is None else list(panel)))
+        column = [*(self.controls.values() if panel is None else panel), self._buttons(actions or {})]
+        body = ipywidgets.HBox([ipywidgets.VBox(column), view], layout={"flex_flow": "row wrap"})
+        super().__init__([ipywidgets.HTML(f"<h3>{escape(title)}</h3>"), body, self._footer])
         for name, control in self.controls.items():
             control.observe(partial(self._note, name), "value")
         self.run()
@@ -145,18 +150,18 @@ class Frame(ipywidgets.VBox):
         """Draw all changes, those of the slow controls included."""
         self._redraw(self._changed)
 
-    def _layout(self, title: str, panel: list[ipywidgets.Widget]) -> list[ipywidgets.Widget]:
-        buttons = [self._button("Reset", "set all controls to their first values", self.reset)]
-        if self._slow:
-            buttons.insert(0, self._button("Run", "compute with the changed controls", self.run))
-        column = ipywidgets.VBox([*panel, ipywidgets.HBox(buttons)])
-        body = ipywidgets.HBox([column, self.view], layout={"flex_flow": "row wrap"})
-        return [ipywidgets.HTML(f"<h3>{escape(title)}</h3>"), body, self._footer]
+    def act(self, action: Callable[[], str]) -> None:
+        """Do something that draws nothing; the text it returns, or its error, goes to the status."""
+        try:
+            self._say("ready", action())
+        except Exception as error:
+            self._fail(error)
 
-    def _button(self, name: str, tooltip: str, action: Callable[[], None]) -> ipywidgets.Button:
-        button = ipywidgets.Button(description=name, tooltip=tooltip)
-        button.on_click(lambda _: action())
-        return button
+    def _buttons(self, actions: Mapping[str, Callable[[], str]]) -> ipywidgets.HBox:
+        buttons = [_button("Run", self.run)] if self._slow else []
+        buttons += [_button("Reset", self.reset)]
+        buttons += [_button(name, partial(self.act, action)) for name, action in actions.items()]
+        return ipywidgets.HBox(buttons)
 
     def _note(self, name: str, change: Any) -> None:
         """Take note that a control moved: draw now, soon, or when told to."""
@@ -195,13 +200,15 @@ class Frame(ipywidgets.VBox):
             self.shown |= {name: c.value for name, c in self.controls.items() if name not in resting}
             self._footer.command = self._command(self.shown)
         except (Exception, KeyboardInterrupt) as error:
-            self.error = error
-            self._say("error", _message(error))
-            return
+            return self._fail(error)
         self.error = None
         self._changed -= due
         text += f" ({time.perf_counter() - start:.2f} s)"
         self._say("waiting" if resting else "ready", f"{text}\n{self._waiting()}" if resting else text)
+
+    def _fail(self, error: BaseException) -> None:
+        self.error = error
+        self._say("error", _message(error))
 
     def _waiting(self) -> str:
         return f"changed: {', '.join(sorted(self._changed & self._slow))}; press Run to compute"
@@ -226,6 +233,12 @@ class Frame(ipywidgets.VBox):
             yield
         finally:
             self._quiet = before
+
+
+def _button(name: str, action: Callable[[], None]) -> ipywidgets.Button:
+    button = ipywidgets.Button(description=name, layout={"width": "auto"})
+    button.on_click(lambda _: action())
+    return button
 
 
 def _message(error: BaseException) -> str:
