@@ -82,7 +82,7 @@ class FieldInfo:
     def allowed(self) -> str:
         """The allowed values in words, e.g. ``at least 4 and at most 512 pixels``."""
         words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-        parts = [f"{words[k]} {self.bounds[k]:g}" for k in ("ge", "gt", "le", "lt") if k in self.bounds]
+        parts = [f"{words[k]} {self.bounds[k]}" for k in ("ge", "gt", "le", "lt") if k in self.bounds]
         text = " and ".join(parts)
         if self.choices:
             text = "one of " + ", ".join(map(str, self.choices))

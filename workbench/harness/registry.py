@@ -1,6 +1,7 @@
 """Finds the methods by name, lazily, and states the shape a method must have.
 
-A method is a folder of ``workbench/methods`` with the modules
+A method is a folder of ``workbench/methods``, or of ``methods`` in an extra root (see
+`workbench.harness.paths`), with the modules
 
 ``spec``
     ``TITLE`` (a few words), ``SUMMARY`` (a sentence), ``Params``, ``CLAIMS`` (a tuple of `Claim`),
@@ -19,12 +20,13 @@ and a notebook of the same name in ``notebooks/``.
 
 import importlib
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
 import workbench.methods
 from workbench.errors import WorkbenchError, nearest
+from workbench.harness import paths
 from workbench.harness.claims import Claim
 from workbench.harness.params import Params
 
@@ -121,7 +123,12 @@ class Method:
     @property
     def folder(self) -> Path:
         """The folder of the method's sources."""
-        return _methods_folder() / self.name
+        return _folders()[self.name]
+
+    @property
+    def notebook(self) -> Path:
+        """The notebook of the same name."""
+        return paths.notebook(self.name)
 
     def _module(self, part: str) -> ModuleType:
         return importlib.import_module(f"workbench.methods.{self.name}.{part}")
@@ -129,10 +136,9 @@ class Method:
 
 def methods() -> list[str]:
     """Return the names of all methods, sorted."""
-    return sorted(path.parent.name for path in _methods_folder().glob("*/spec.py"))
+    return sorted(_folders())
 
 
-@cache
 def get(name: str) -> Method:
     """Return the method called `name`.
 
@@ -141,10 +147,12 @@ def get(name: str) -> Method:
     WorkbenchError
         If there is none; the message offers the nearest names.
     """
-    if name not in methods():
-        raise WorkbenchError(f"unknown method {name!r}{nearest(name, methods())}")
+    known = methods()
+    if name not in known:
+        raise WorkbenchError(f"unknown method {name!r}{nearest(name, known)}")
     return Method(name)
 
 
-def _methods_folder() -> Path:
-    return Path(workbench.methods.__path__[0])
+def _folders() -> dict[str, Path]:
+    found = [path.parent for root in workbench.methods.__path__ for path in Path(root).glob("*/spec.py")]
+    return {folder.name: folder for folder in reversed(found)}
