@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(str(error))
         return error.exit_code
     except TyperException as error:
-        complain(f"{error.format_message()}; see workbench --help")
+        if message := error.format_message().rstrip("."):
+            complain(f"{message}; see workbench --help")
         return error.exit_code
     except OSError as error:
         complain(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from workbench.harness.notebook import Cell
 from workbench.harness.progress import FILE_VARIABLE, duration
 from workbench.harness.results import attributes, write_atomically
 from workbench.harness.runner import FORCE_VARIABLE, Run
-from workbench.harness.supervisor import Event, OutOfTime, Outcome, supervise
+from workbench.harness.supervisor import Event, Outcome, OutOfTime, supervise
 from workbench.harness.threads import environment
 
 TIMEOUTS = {"quick": 15 * 60.0, "full": 2 * 3600.0, "off protocol": 2 * 3600.0}
@@ -202,15 +201,10 @@ def _job(work: Run, notebook: bool, threads: int | None) -> dict[str, Any]:
 
 
 def _environment(force: bool, threads: int | None) -> dict[str, str]:
-    """Return the child's environment; a checkout's kernelspecs are found without being installed."""
-    variables = dict(os.environ) | environment(threads)
-    variables.pop("MPLBACKEND", None)
-    variables.pop(FORCE_VARIABLE, None)
-    if force:
-        variables[FORCE_VARIABLE] = "1"
-    if top := paths.checkout():
-        variables["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(top), os.environ.get("JUPYTER_PATH")]))
-    return variables
+    variables = paths.jupyter_environment() | environment(threads)
+    for name in ("MPLBACKEND", FORCE_VARIABLE):
+        variables.pop(name, None)
+    return variables | ({FORCE_VARIABLE: "1"} if force else {})
 
 
 def _keep(draft: Path, executed: Path | None) -> Path | None:

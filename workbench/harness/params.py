@@ -6,10 +6,11 @@ text becomes values in one place, `parse_literal`.
 """
 
 import json
-import types
+import re
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Self
 
 import pydantic
@@ -18,6 +19,7 @@ from pydantic_core import PydanticUndefined
 from workbench.errors import ParameterError, nearest
 
 PRESETS = ("quick", "full")
+_SCALARS = (int, float, bool, str)
 
 
 def param(
@@ -78,6 +80,16 @@ class FieldInfo:
         """The type as the parameters cell writes it, e.g. ``list[int]``."""
         return f"list[{self.item.__name__}]" if self.is_list else self.item.__name__
 
+    @cached_property
+    def adapter(self) -> pydantic.TypeAdapter:
+        """What checks a value's type and bounds."""
+        lengths = {key: bound for key, bound in self.bounds.items() if key.endswith("_length")}
+        limits = {key: bound for key, bound in self.bounds.items() if key not in lengths}
+        if self.item is float:
+            limits["allow_inf_nan"] = False
+        item = Annotated[self.item, pydantic.Field(**limits)]
+        return pydantic.TypeAdapter(Annotated[list[item], pydantic.Field(**lengths)] if self.is_list else item)
+
     @property
     def allowed(self) -> str:
         """The allowed values in words, e.g. ``at least 4 and at most 512 pixels``."""
@@ -89,7 +101,7 @@ class FieldInfo:
         if text and self.unit:
             text += f" {self.unit}"
         if self.is_list:
-            text = f"each item {text}" if text else ""
+            text = f"each {text}" if text else ""
             low, high = self.bounds.get("min_length"), self.bounds.get("max_length")
             if low is not None or high is not None:
                 count = f"{low or 0} items or more" if high is None else f"{low or 0} to {high} items"
@@ -127,7 +139,7 @@ class Params(pydantic.BaseModel):
     @classmethod
     def fields(cls) -> dict[str, FieldInfo]:
         """Return what is known of every parameter, in the order of declaration."""
-        return {name: _field_info(name, info) for name, info in cls.model_fields.items()}
+        return dict(_fields(cls))
 
     @classmethod
     def preset(cls, name: str = "quick", **changes: Any) -> Self:
@@ -183,19 +195,43 @@ class Params(pydantic.BaseModel):
 def parse_literal(text: str, field: FieldInfo) -> Any:
     """Turn `text` into a checked value of the field's type.
 
-    Lists may be written with or without brackets and quotes: ``64,128`` or ``["a", "b"]``.
+    Lists may be written with or without brackets and quotes: ``64,128`` or ``["a, b", "c"]``.
 
     Raises
     ------
     ParameterError
         If the text does not read as that type, or the value is not allowed.
     """
-    text = text.strip()
-    if not field.is_list:
-        return _check(_unquoted(text), field, strict=False)
-    inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-    items = [_unquoted(item.strip()) for item in inner.split(",")]
-    return _check([item for item in items if item], field, strict=False)
+    value = _items(text, field) if field.is_list else _unquoted(text.strip())
+    return _check(value, field, strict=False, shown=text)
+
+
+_ITEM = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'][^,]*|)\s*(,|$)""")
+
+
+def _items(text: str, field: FieldInfo) -> list[str]:
+    """Return the items of a list: quoted ones may hold commas and escapes, others end at the next comma."""
+    inner = text.strip()
+    if inner.startswith("[") != inner.endswith("]"):
+        raise _refusal(text, field)
+    inner = inner[1:-1].rstrip() if inner.startswith("[") else inner
+    items, position = [], 0
+    while position < len(inner):
+        found = _ITEM.match(inner, position)
+        if found is None or not found[1]:
+            raise _refusal(text, field)
+        items.append(_item(found[1].strip(), text, field))
+        position = found.end()
+    return items
+
+
+def _item(text: str, whole: str, field: FieldInfo) -> str:
+    if text[0] == "'":
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    try:
+        return json.loads(text) if text[0] == '"' else text
+    except json.JSONDecodeError:
+        raise _refusal(whole, field) from None
 
 
 def _unquoted(text: str) -> str:
@@ -208,25 +244,17 @@ def _require_known(name: str, known: Mapping[str, FieldInfo]) -> None:
         raise ParameterError(f"unknown parameter {name!r}{nearest(name, known)}")
 
 
-def _check(value: Any, field: FieldInfo, *, strict: bool = True) -> Any:
+def _check(value: Any, field: FieldInfo, *, strict: bool = True, shown: Any = None) -> Any:
     value = _plain(value)
+    shown = value if shown is None else shown
     try:
-        checked = _adapter(field).validate_python(value, strict=strict)
+        checked = field.adapter.validate_python(value, strict=strict)
     except pydantic.ValidationError:
-        raise _refusal(value, field) from None
+        raise _refusal(shown, field) from None
     items = checked if field.is_list else [checked]
     if field.choices and any(item not in field.choices for item in items):
-        raise _refusal(value, field)
+        raise _refusal(shown, field)
     return checked
-
-
-def _adapter(field: FieldInfo) -> pydantic.TypeAdapter:
-    lengths = {key: bound for key, bound in field.bounds.items() if key.endswith("_length")}
-    limits = {key: bound for key, bound in field.bounds.items() if key not in lengths}
-    if field.item is float:
-        limits["allow_inf_nan"] = False
-    item = Annotated[field.item, pydantic.Field(**limits)]
-    return pydantic.TypeAdapter(Annotated[list[item], pydantic.Field(**lengths)] if field.is_list else item)
 
 
 def _refusal(value: Any, field: FieldInfo) -> ParameterError:
@@ -244,13 +272,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
+@cache
+def _fields(params: type[Params]) -> dict[str, FieldInfo]:
+    return {name: _field_info(name, info) for name, info in params.model_fields.items()}
+
+
 def _field_info(name: str, info: Any) -> FieldInfo:
     extra = info.json_schema_extra
     if not isinstance(extra, dict) or info.default is PydanticUndefined:
         raise TypeError(f"parameter {name!r} must be declared with workbench.harness.params.param")
-    if isinstance(info.annotation, types.UnionType):
+    item = typing.get_args(info.annotation)[:1] if typing.get_origin(info.annotation) is list else [info.annotation]
+    if not item or item[0] not in _SCALARS:
         raise TypeError(f"parameter {name!r} must be int, float, bool, str or a list of one of them")
-    return FieldInfo(
+    field = FieldInfo(
         name=name,
         type=info.annotation,
         default=info.default,
@@ -260,3 +294,8 @@ def _field_info(name: str, info: Any) -> FieldInfo:
         protocol=extra["protocol"],
         bounds=extra["bounds"],
     )
+    try:
+        _check(field.default, field)
+    except ParameterError as error:
+        raise TypeError(f"the default of a parameter must be allowed: {error}") from None
+    return field

@@ -55,6 +55,13 @@ def notebook(name: str) -> Path:
     raise WorkbenchError(f"method {name!r} has no notebook {name}.ipynb in {folders[-1]}; run it with --no-notebook")
 
 
+def jupyter_environment() -> dict[str, str]:
+    """Return the environment in which Jupyter finds the checkout's kernelspecs without their being installed."""
+    top = checkout()
+    places = [str(top)] if top else []
+    return dict(os.environ) | {"JUPYTER_PATH": os.pathsep.join(filter(None, [*places, os.environ.get("JUPYTER_PATH")]))}
+
+
 def cache() -> Path:
     """Return the folder in which the workbench may keep what it can make again."""
     if os.uname().sysname == "Darwin":

@@ -52,14 +52,16 @@ def command(method: Method, params: Params, paths: Sequence[Path] = ()) -> str:
 
 
 def literal(value: object) -> str:
-    """Return a value as ``-p`` takes it: lists in JSON, text bare.
+    """Return a value as ``-p`` takes it: lists in JSON, text bare unless its ends would be lost.
 
     Examples
     --------
-    >>> literal([64, 128]), literal("pdhg"), literal(True)
-    ('[64, 128]', 'pdhg', 'true')
+    >>> literal([64, 128]), literal("pdhg"), literal(" a"), literal(True)
+    ('[64, 128]', 'pdhg', '" a"', 'true')
     """
-    return value if isinstance(value, str) else json.dumps(value)
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return f'"{value}"' if value != value.strip(" \t\n\"'") else value
 
 
 def describe(

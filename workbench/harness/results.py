@@ -40,6 +40,15 @@ def save(dataset: "xr.Dataset", path: Path) -> None:
     write_atomically(path, lambda part: part.write_bytes(content))
 
 
+def check_folder(folder: Path) -> None:
+    """Raise `WorkbenchError` if files cannot be written to `folder`, which need not exist yet."""
+    place = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    if not place.is_dir():
+        raise WorkbenchError(f"{folder} cannot hold results: {place} is a file; give another folder as out")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise WorkbenchError(f"{folder} cannot hold results: {place} is not writable; give another folder as out")
+
+
 def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
     """Let `write` fill a temporary file beside `path`, then give it its final name.
 

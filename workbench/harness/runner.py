@@ -103,6 +103,8 @@ class Run:
             self.method, self.params, self.data, sources.of_method(self.method.folder)
         )
         self.path = Path(out) / f"{results.stem(self.attributes)}.nc" if str(out) else None
+        if self.path:
+            results.check_folder(self.path.parent)
 
     def reusable(self, report: Progress = silent) -> dict[str, Any] | None:
         """Return the attributes of an equal earlier run's result, None if there is none that can be trusted."""

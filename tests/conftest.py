@@ -1,0 +1,71 @@
+"""Guards around every test: no global state changed, no network, files only in a temporary folder."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+os.environ["MPLBACKEND"] = "Agg"
+
+import numpy as np
+import pytest
+
+collect_ignore = ["toy"]
+TOY = Path(__file__).parent / "toy"
+
+
+@pytest.fixture(autouse=True)
+def same_global_state():
+    """Fails a test that changes what other tests see: random state, plot style, thread counts, environment."""
+    np.random.seed(0)
+    before = _global_state()
+    yield
+    after = _global_state()
+    changed = [name for name in before.keys() & after.keys() if before[name] != after[name]]
+    assert not changed, f"the test changed global state: {', '.join(sorted(changed))}"
+
+
+def _global_state():
+    state = {"numpy.random": repr(np.random.get_state()), "numpy.errstate": np.geterr()}
+    if matplotlib := sys.modules.get("matplotlib"):
+        state["matplotlib.rcParams"] = dict(matplotlib.rcParams)
+    if numba := sys.modules.get("numba"):
+        state["numba threads"] = numba.get_num_threads()
+    if torch := sys.modules.get("torch"):
+        state["torch threads"] = torch.get_num_threads()
+        state["torch dtype"] = torch.get_default_dtype()
+    ours = ("WORKBENCH", "NUMBA_NUM", "OMP_", "OPENBLAS_", "MKL_", "JUPYTER", "MPL")
+    state["environment"] = {name: value for name, value in os.environ.items() if name.startswith(ours)}
+    return state
+
+
+@pytest.fixture(autouse=True)
+def own_folder(same_global_state, tmp_path, monkeypatch):
+    """The working directory is a temporary one, so that the default ``results/`` lands there."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(same_global_state, monkeypatch):
+    """Connections to other machines are refused."""
+    connect = socket.socket.connect
+
+    def guarded(self, address):
+        if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"tests use no network: {address}")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """The method ``toy`` of tests/toy can be found, in this process and in its children."""
+    import workbench.methods
+
+    monkeypatch.setenv("WORKBENCH_PATH", str(TOY))
+    monkeypatch.setattr(workbench.methods, "__path__", [*workbench.methods.__path__, str(TOY / "methods")])
+    yield "toy"
+    for name in [name for name in sys.modules if name.startswith("workbench.methods.toy")]:
+        del sys.modules[name]
+    vars(workbench.methods).pop("toy", None)
