@@ -196,11 +196,10 @@ def _constant_columns(array: xr.DataArray) -> list[str]:
 def _require_count(places: Sequence[str | PathLike[str]], needs: DataNeeds) -> None:
     least, most = needs.count
     if not least <= len(places) <= most:
-        wanted = f"{least}" if least == most else f"{least} to {most}"
+        count = "1 file is" if len(places) == 1 else f"{len(places)} files are"
         given = ", ".join(Path(place).name for place in places[:4])
-        raise DataError(
-            f"{len(places)} {'file is' if len(places) == 1 else 'files are'} given ({given}), {wanted} are wanted: {needs.what}"
-        )
+        wanted = f"{least}" if least == most else f"{least} to {most}"
+        raise DataError(f"{count} given ({given}), {wanted} are wanted: {needs.what}")
 
 
 def _labelled(item: OwnData, needs: DataNeeds) -> OwnData:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.errors import DataError, ParameterError, nearest
+from workbench.harness.data import read
 from workbench.methods.transport.random_fields import gaussian_field
 from workbench.methods.transport.shapes import draw_shapes
 from workbench.methods.transport.spec import CLASSES
@@ -289,14 +290,11 @@ def _from_folder(folder: Path, cls: str, side: int, index: int) -> npt.NDArray[n
         sides = sorted({int(name[1]) for name in names if name})
         found = ", ".join(map(str, sides)) or "none"
         raise DataError(f"{path} does not exist; sides found there: {found}")
-    return _read_csv(path, side)
+    return _read_levels(path, side)
 
 
-def _read_csv(path: Path, side: int) -> npt.NDArray[np.float64]:
-    try:
-        image = np.loadtxt(path, delimiter=",", ndmin=2)
-    except ValueError as error:
-        raise DataError(f"{path} is not a table of numbers separated by commas: {error}") from None
+def _read_levels(path: Path, side: int) -> npt.NDArray[np.float64]:
+    image = np.asarray(read(path).array, dtype=np.float64)
     if image.shape != (side, side) or not (np.isfinite(image).all() and image.min() >= 0 and image.sum() > 0):
         raise DataError(f"{path} holds {image.shape} numbers, not {side} x {side} finite grey levels, at least 0")
     return image

@@ -1,0 +1,334 @@
+"""Fair timing of a method against its peers.
+
+Ours and the peer do the same work on the same input, warm, in one process, in turns; what counts
+is the ratio within a turn. Their results must agree. Peak memory is measured apart, each in a
+process of its own, above what that process held after imports and input.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from fnmatch import fnmatch
+from importlib.util import find_spec
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from workbench.errors import WorkbenchError, nearest
+from workbench.harness import registry
+from workbench.harness.memory import PeakMemory
+from workbench.harness.provenance import versions
+from workbench.harness.threads import thread_counts
+
+MOST_ROUNDS = 9
+
+
+def _agree(ours: Any, peer: Any) -> str:
+    return ""
+
+
+def _no_facts(result: Any, seconds: float) -> dict[str, float]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A piece of work that ours and a peer both do.
+
+    Attributes
+    ----------
+    name
+        What is timed, unique within the method.
+    group
+        Workloads whose ratios are summed up by their median.
+    prepare
+        Makes the input, untimed.
+    ours, peer
+        Do the work on the input and return the result; `peer` is None where ours runs alone.
+    peer_name, peer_module, peer_threads
+        What the peer is called, the module it needs, and the threads it uses.
+    check
+        ``check(ours, peer)`` returns "" if the results agree to the stated accuracy, else what differs;
+        without a peer the second argument is None.
+    facts
+        ``facts(result, seconds)`` returns further numbers by name, e.g. the certified gap reached.
+    quick
+        Whether it is run with ``--quick``.
+    """
+
+    name: str
+    group: str
+    prepare: Callable[[], Any]
+    ours: Callable[[Any], Any]
+    peer: Callable[[Any], Any] | None = None
+    peer_name: str = ""
+    peer_module: str = ""
+    peer_threads: int = 1
+    check: Callable[[Any, Any], str] = _agree
+    facts: Callable[[Any, float], dict[str, float]] = _no_facts
+    quick: bool = True
+
+    @property
+    def peer_missing(self) -> bool:
+        """Whether the peer is not installed."""
+        return bool(self.peer_module) and find_spec(self.peer_module) is None
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured of one workload.
+
+    ``seconds``, ``peer_seconds`` and ``ratio`` (peer over ours, of one turn) are medians; without
+    a peer the latter two are None. ``memory_bytes`` is None where it was not measured. ``wrong``
+    says how the results differ, empty if they agree; ``note`` why there is no peer.
+    """
+
+    name: str
+    group: str
+    rounds: int
+    seconds: float
+    threads: dict[str, int]
+    peer_name: str = ""
+    peer_seconds: float | None = None
+    peer_threads: int | None = None
+    ratio: float | None = None
+    memory_bytes: int | None = None
+    peer_memory_bytes: int | None = None
+    facts: dict[str, float] = field(default_factory=dict)
+    wrong: str = ""
+    note: str = ""
+
+
+def measure(workload: Workload, *, budget: float = 30.0, least: int = 3) -> Row:
+    """Time one workload in this process.
+
+    Parameters
+    ----------
+    workload
+        The work.
+    budget
+        Seconds to fill with turns after the first, which warms both up and gives the results to compare.
+    least
+        Least number of turns, whatever they take.
+
+    Returns
+    -------
+    Row
+        Without memory.
+
+    Examples
+    --------
+    >>> row = measure(Workload("sum", "sums", lambda: [1.0] * 100, sum, peer=sum, peer_name="sum"), budget=0.01)
+    >>> row.wrong, row.rounds
+    ('', 9)
+    """
+    given = workload.prepare()
+    peer = None if workload.peer_missing else workload.peer
+    start = time.perf_counter()
+    result = workload.ours(given)
+    answer = peer(given) if peer else None
+    once = time.perf_counter() - start
+    rounds = min(MOST_ROUNDS, max(least, int(budget / max(once, 1e-9))))
+    turns = [_turn(workload.ours, peer, given, ours_first=turn % 2 == 0) for turn in range(rounds)]
+    seconds = statistics.median(ours for ours, _ in turns)
+    row = {
+        "name": workload.name,
+        "group": workload.group,
+        "rounds": rounds,
+        "seconds": seconds,
+        "threads": thread_counts(),
+        "peer_name": workload.peer_name,
+        "facts": workload.facts(result, seconds),
+        "wrong": workload.check(result, answer),
+        "note": f"{workload.peer_module} is not installed" if workload.peer_missing else "",
+    }
+    if peer:
+        row["peer_seconds"] = statistics.median(theirs for _, theirs in turns)
+        row["ratio"] = statistics.median(theirs / ours for ours, theirs in turns)
+        row["peer_threads"] = workload.peer_threads
+    return Row(**row)
+
+
+def peak_memory(method: str, name: str, who: str = "ours") -> int:
+    """Return the peak memory in bytes of one workload's ``ours`` or ``peer``, run once in a new process.
+
+    What the process holds after imports and input is not counted; compiled loops are.
+
+    Parameters
+    ----------
+    method, name
+        The method and one of its workloads.
+    who
+        ``"ours"`` or ``"peer"``.
+    """
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_peak_memory_here, method, name, who).result()
+
+
+def main(method: str, arguments: Sequence[str] = ()) -> int:
+    """Run the benchmark of a method and print its table.
+
+    Parameters
+    ----------
+    method
+        Name of the method.
+    arguments
+        ``--quick`` (one turn, fewer workloads), ``--only PATTERN`` (names that match, ``*`` for
+        anything), ``--json FILE`` (also write everything there), ``--no-memory``.
+
+    Returns
+    -------
+    int
+        0; 1 if a result was wrong.
+
+    Raises
+    ------
+    WorkbenchError
+        If no workload is chosen.
+    """
+    options = _options(method, arguments)
+    chosen = _choose(registry.get(method).benchmark.WORKLOADS, options)
+    console = Console(width=None if Console().is_terminal else 120, highlight=False)
+    rows = []
+    for number, workload in enumerate(chosen, 1):
+        console.print(f"{number}/{len(chosen)} {workload.name}", markup=False)
+        rows.append(_with_memory(method, workload, options))
+    console.print(_table(rows))
+    for line in summary(rows):
+        console.print(line, markup=False)
+    if options.json:
+        report = {"method": method, "machine": _machine(), "rows": [asdict(row) for row in rows]}
+        options.json.write_text(json.dumps(report, indent=1) + "\n")
+        console.print(f"wrote {options.json}", markup=False)
+    return int(any(row.wrong for row in rows))
+
+
+def summary(rows: Sequence[Row]) -> list[str]:
+    """Return a line for each group with a peer: the median, least and greatest ratio."""
+    lines = []
+    for group in dict.fromkeys(row.group for row in rows):
+        ratios = [row.ratio for row in rows if row.group == group and row.ratio is not None]
+        if ratios:
+            spread = f"{min(ratios):.3g} to {max(ratios):.3g}"
+            lines.append(f"{group}: peer / ours {statistics.median(ratios):.3g} (median of {len(ratios)}; {spread})")
+    return lines
+
+
+def _turn(
+    ours: Callable[[Any], Any], peer: Callable[[Any], Any] | None, given: Any, *, ours_first: bool
+) -> tuple[float, float]:
+    if peer is None:
+        return _seconds(ours, given), float("nan")
+    if ours_first:
+        return _seconds(ours, given), _seconds(peer, given)
+    theirs = _seconds(peer, given)
+    return _seconds(ours, given), theirs
+
+
+def _seconds(work: Callable[[Any], Any], given: Any) -> float:
+    start = time.perf_counter()
+    work(given)
+    return time.perf_counter() - start
+
+
+def _peak_memory_here(method: str, name: str, who: str) -> int:
+    workload = next(work for work in registry.get(method).benchmark.WORKLOADS if work.name == name)
+    given = workload.prepare()
+    with PeakMemory() as memory:
+        getattr(workload, who)(given)
+    return memory.increment
+
+
+def _options(method: str, arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(f"workbench benchmark {method}", description="Time a method against its peers.")
+    parser.add_argument("--quick", action="store_true", help="one turn, fewer workloads, no memory of peers")
+    parser.add_argument("--only", metavar="PATTERN", default="*", help="workloads whose name matches, e.g. '64*'")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="also write all numbers there")
+    parser.add_argument("--no-memory", dest="memory", action="store_false", help="measure times alone")
+    return parser.parse_args(arguments)
+
+
+def _choose(workloads: Sequence[Workload], options: argparse.Namespace) -> list[Workload]:
+    chosen = [work for work in workloads if fnmatch(work.name, options.only) and (work.quick or not options.quick)]
+    if not chosen:
+        names = [work.name for work in workloads]
+        raise WorkbenchError(f"--only {options.only!r} matches no workload{nearest(options.only, names)}")
+    return chosen
+
+
+def _with_memory(method: str, workload: Workload, options: argparse.Namespace) -> Row:
+    row = measure(workload, budget=0, least=1) if options.quick else measure(workload)
+    if not options.memory:
+        return row
+    memory: dict[str, Any] = {"memory_bytes": peak_memory(method, workload.name)}
+    if row.ratio is not None and not options.quick:
+        memory["peer_memory_bytes"] = peak_memory(method, workload.name, "peer")
+    return Row(**{**asdict(row), **memory})
+
+
+def _machine() -> dict[str, Any]:
+    return {
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "system": platform.platform(),
+        "processor": _processor(),
+        "load": os.getloadavg()[0],
+        "threads": thread_counts(),
+        "versions": versions(),
+    }
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    return next(
+        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in (
+        "workload",
+        "ours s",
+        "threads",
+        "MB",
+        "peer",
+        "peer s",
+        "threads",
+        "MB",
+        "ratio",
+        "turns",
+        "found",
+    ):
+        table.add_column(heading, justify="left" if heading in ("workload", "peer", "found") else "right")
+    for row in rows:
+        found = [f"{name} {value:.3g}" for name, value in row.facts.items()]
+        found += [f"WRONG: {row.wrong}"] if row.wrong else ["results agree"] if row.ratio is not None else []
+        table.add_row(
+            row.name,
+            f"{row.seconds:.3g}",
+            str(row.threads.get("numba", 1)),
+            _megabytes(row.memory_bytes),
+            row.note or row.peer_name or "-",
+            "-" if row.peer_seconds is None else f"{row.peer_seconds:.3g}",
+            "-" if row.peer_threads is None else str(row.peer_threads),
+            _megabytes(row.peer_memory_bytes),
+            "-" if row.ratio is None else f"{row.ratio:.3g}",
+            str(row.rounds),
+            ", ".join(found),
+        )
+    return table
+
+
+def _megabytes(count: int | None) -> str:
+    return "-" if count is None else f"{count / 1e6:.0f}"
