@@ -31,13 +31,7 @@ def shown_variables(instance: Instance, params: Params, progress: Progress) -> d
         instance.source,
         instance.target,
         spacing=instance.spacing,
-        tol=params.tolerance,
-        backend=params.backend,
-        beta=params.beta,
-        neighbors=params.neighbors,
-        keep_support=params.keep_support,
-        max_inner=params.max_inner,
-        coarsest=params.coarsest,
+        **params.solver_options(),
         trace=True,
     )
     return {

@@ -1,7 +1,7 @@
 """Parameters, claims and reference of the transport study (HALO, ICLR 2026)."""
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench.harness.claims import Claim, Undecided, at_least, at_most
 from workbench.harness.params import Params as BaseParams
@@ -47,6 +47,11 @@ class Params(BaseParams):
     seed: int = param(0, "seed of the images", ge=0, protocol=False)
 
     FULL: ClassVar[dict] = {"resolutions": [64, 128, 256], "pairs": 2}
+
+    def solver_options(self) -> dict[str, Any]:
+        """Return the options of `ot2_grid` that these parameters set."""
+        names = ("backend", "beta", "neighbors", "keep_support", "coarsest", "max_inner")
+        return {"tol": self.tolerance, **{name: getattr(self, name) for name in names}}
 
 
 def _share_certified(dataset: "xr.Dataset") -> float:

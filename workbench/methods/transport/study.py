@@ -11,7 +11,7 @@ import xarray as xr
 from workbench.harness.data import OwnData
 from workbench.harness.memory import PeakMemory
 from workbench.harness.progress import Progress, part
-from workbench.methods.transport.instances import Instance, dotmark_instances, known_instances, own_instance
+from workbench.methods.transport.instances import Instance, KnownInstance, dotmark_instances, known_instances, own_instance
 from workbench.methods.transport.shown import shown_variables
 from workbench.methods.transport.solver import OTResult, ot2_grid
 from workbench.methods.transport.spec import Params
@@ -61,7 +61,12 @@ def run(params: Params, data: tuple[OwnData, ...] | None = None, *, progress: Pr
         "pair": ("pair", np.arange(shape[2]), {"long_name": "image pair of the class"}),
     }
     variables = {**_table(solved, shape), **_levels(solved, shape), **_events(solved), **exact, **known, **pictures}
-    return xr.Dataset(variables, coords, {"shown": f"{shown.image_class}, {shown.resolution} pixels a side"})
+    attrs = {
+        "shown": f"{shown.image_class}, {shown.resolution} pixels a side",
+        "tolerance": params.tolerance,
+        "exact_resolution": params.exact_resolution,
+    }
+    return xr.Dataset(variables, coords, attrs)
 
 
 @dataclass(frozen=True)
@@ -88,27 +93,16 @@ def solve_all(instances: list[Instance], params: Params, progress: Progress) -> 
 def _solve(instance: Instance, params: Params, progress: Progress) -> Solved:
     start = time.perf_counter()
     with PeakMemory() as memory:
-        result = solve(instance.source, instance.target, instance.spacing, params, callback=progress)
+        result = _ot2(instance, params, callback=progress)
     seconds = time.perf_counter() - start
     anew = verify_plan(result.plan, result.g, instance.source, instance.target, spacing=instance.spacing)
     pixels = int(np.count_nonzero(instance.source))
     return Solved(result, anew.rel_gap, pixels, seconds, memory.increment)
 
 
-def solve(source: np.ndarray, target: np.ndarray, spacing: float, params: Params, **options: Any) -> OTResult:
-    """Solve one pair of images as the study's parameters say."""
+def _ot2(instance: Instance | KnownInstance, params: Params, **options: Any) -> OTResult:
     return ot2_grid(
-        source,
-        target,
-        spacing=spacing,
-        tol=params.tolerance,
-        backend=params.backend,
-        beta=params.beta,
-        neighbors=params.neighbors,
-        keep_support=params.keep_support,
-        max_inner=params.max_inner,
-        coarsest=params.coarsest,
-        **options,
+        instance.source, instance.target, spacing=1.0 / instance.resolution, **params.solver_options(), **options
     )
 
 
@@ -123,7 +117,7 @@ def compare_exact(instances: list[Instance], params: Params, progress: Progress)
         progress(k / len(instances), f"exact value of {instance.image_class}")
         coarse = instance.coarsened(params.exact_resolution)
         start = time.perf_counter()
-        result = solve(coarse.source, coarse.target, coarse.spacing, params)
+        result = _ot2(coarse, params)
         middle = time.perf_counter()
         exact = exact_solver(coarse) if exact_solver else np.nan
         times = (middle - start, time.perf_counter() - middle if exact_solver else np.nan)
@@ -162,7 +156,7 @@ def compare_known(params: Params, progress: Progress) -> dict[str, Any]:
         progress(k / len(params.resolutions), f"closed forms at {resolution} pixels a side")
         rng = np.random.default_rng([params.seed, resolution])
         known = list(known_instances(resolution, rng))
-        results = [solve(i.source, i.target, 1.0 / resolution, params) for i in known]
+        results = [_ot2(i, params) for i in known]
         excess.append([_outside(i.value, result) for i, result in zip(known, results, strict=True)])
     label = _ratio("closed-form value's excess over the certified interval, relative to it")
     return {

@@ -1,0 +1,284 @@
+"""Static pictures of the transport study: each returns a figure and a caption with the numbers."""
+
+from collections.abc import Callable
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from workbench.harness import style
+
+Drawn = tuple[Figure, str]
+
+
+def transport_map(dataset: xr.Dataset) -> Drawn:
+    """Draw source, target and the barycentric map as arrows on the source, coloured by their length."""
+    figure, axes = style.subplots(1, 3, width=11, height=4.2)
+    for ax, name in zip(axes, ("source", "target"), strict=False):
+        _image(ax, dataset[name], title=f"{name.capitalize()} image")
+    _image(axes[2], dataset["source"], title="Where the mass goes", alpha=0.35)
+
+    rows, columns = dataset["source_row"].values, dataset["source_column"].values
+    step = max(1, len(rows) // 20)
+    down = (dataset["map_row"].values - rows[:, None])[step // 2 :: step, step // 2 :: step]
+    right = (dataset["map_column"].values - columns[None, :])[step // 2 :: step, step // 2 :: step]
+    length = np.hypot(down, right)
+    arrows = axes[2].quiver(
+        columns[step // 2 :: step],
+        rows[step // 2 :: step],
+        right,
+        down,
+        length,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        width=0.006,
+        cmap=style.MAGNITUDE,
+    )
+    figure.colorbar(arrows, ax=axes[2], label="displacement (image sides)", shrink=0.8)
+    figure.suptitle("An optimal transport map, certified")
+
+    mass = dataset["source"].values
+    moved = np.hypot(
+        dataset["map_row"].values - rows[:, None], dataset["map_column"].values - columns[None, :]
+    )
+    mean = float(np.nansum(mass * moved) / mass.sum())
+    caption = (
+        f"{dataset.attrs['shown']}: mass moves {mean:.3f} image sides on average, {np.nanmax(moved):.3f} at most. "
+        "Each arrow ends at the mean target of one source pixel."
+    )
+    return figure, caption
+
+
+def interpolation(dataset: xr.Dataset) -> Drawn:
+    """Draw the displacement interpolation between the images at five times."""
+    frames = dataset["interpolation"]
+    figure, axes = style.subplots(1, frames.sizes["time"], width=12, height=2.9)
+    for ax, time in zip(axes, frames["time"].values, strict=True):
+        ax.imshow(frames.sel(time=time), cmap=style.IMAGE, vmin=0, vmax=float(frames.max()))
+        ax.set(title=f"t = {time:g}", xlabel="column (pixels)")
+    axes[0].set_ylabel("row (pixels)")
+    figure.suptitle("Mass on its way along straight lines")
+    total = frames.sum(["frame_row", "frame_column"])
+    caption = (
+        f"{dataset.attrs['shown']}: every parcel of mass at (1 - t) x + t y, shared among the four nearest pixels; "
+        f"total mass {float(total.min()):.6f} to {float(total.max()):.6f} at all times."
+    )
+    return figure, caption
+
+
+def certificate(dataset: xr.Dataset) -> Drawn:
+    """Draw the certified gap of every instance over time, and our time against an exact solver's."""
+    figure, (left, right) = style.subplots(1, 2, width=11, height=4.4)
+    instances = dataset["event_instance"].values
+    seconds, gaps = dataset["event_seconds"].values, np.maximum(dataset["event_gap"].values, 1e-12)
+    for instance in np.unique(instances):
+        mine = instances == instance
+        left.plot(seconds[mine], gaps[mine], marker="o", markersize=3, linewidth=0.9, color=style.PALETTE[0], alpha=0.6)
+    tolerance = dataset.attrs["tolerance"]
+    left.axhline(tolerance, color=style.PALETTE[1], linestyle="--")
+    left.annotate(f"tolerance {tolerance:g}", (0.02, tolerance), xycoords=("axes fraction", "data"), va="bottom")
+    left.set(xscale="log", yscale="log", xlabel="time since the start (s)", ylabel="certified relative gap")
+    left.set_title("Certified gap after every inner iteration")
+
+    ours, peer = dataset["exact_ours_seconds"].values, dataset["exact_peer_seconds"].values
+    ratio = _race(right, dataset["class"].values, ours, peer)
+    worst = float(dataset["recertified_gap"].max())
+    caption = (
+        f"Left: {len(np.unique(instances))} instances, a line each, coarse levels first; the largest gap taken anew by "
+        f"enumeration at the end is {worst:.2g}. Right: at {_parameter(dataset, 'exact_resolution')} pixels a side"
+        + (f" the exact solver takes {ratio:.1f} times our time (median)." if np.isfinite(ratio) else " no exact solver.")
+    )
+    return figure, caption
+
+
+def _race(ax: Axes, classes: np.ndarray, ours: np.ndarray, peer: np.ndarray) -> float:
+    """Draw one point a class, our seconds against the exact solver's; return the median ratio."""
+    ax.set_title("Our time against dense network simplex")
+    if not np.isfinite(peer).all():
+        ax.text(0.5, 0.5, "exact solver not installed", ha="center", transform=ax.transAxes)
+        return np.nan
+    ax.scatter(ours, peer, color=style.PALETTE[0], zorder=3)
+    for name, x, y in zip(classes, ours, peer, strict=True):
+        ax.annotate(name, (x, y), xytext=(5, 0), textcoords="offset points", fontsize=7, va="center")
+    low, high = min(ours.min(), peer.min()) / 2, max(ours.max(), peer.max()) * 2
+    ax.plot([low, high], [low, high], color=style.PALETTE[1], linestyle="--", label="equal time")
+    ax.set(xscale="log", yscale="log", xlabel="ours, certificate included (s)", ylabel="exact solver (s)")
+    ax.legend()
+    return float(np.median(peer / ours))
+
+
+def levels(dataset: xr.Dataset) -> Drawn:
+    """Draw the active support and the inner iterations of every refined level."""
+    largest = dataset.isel(resolution=-1)
+    figure, axes = style.subplots(1, 2, width=10, height=4)
+    sides = [-(-int(largest["resolution"]) // 2**level) for level in largest["level"].values]
+    names = ("support_per_pixel", "inner_iterations")
+    titles = ("The support stays a constant number of edges a pixel", "A level needs few inner iterations")
+    for ax, name, title in zip(axes, names, titles, strict=True):
+        cells = largest[name]
+        means = cells.mean(["class", "pair"]).values
+        ax.bar([str(side) for side in sides], means, color=style.PALETTE[0], alpha=0.5, width=0.6, label="mean")
+        flat = cells.stack(instance=("class", "pair"))
+        for x, level in enumerate(largest["level"].values):
+            values = flat.sel(level=level).values
+            spread = np.linspace(-0.2, 0.2, len(values))
+            ax.plot(x + spread, values, ".", color=style.PALETTE[2], label="instances" if x == 0 else None)
+        ax.set(xlabel="side of the level's images (pixels)", ylabel=f"{cells.long_name} ({cells.units})", title=title)
+        ax.set_ylim(bottom=0)
+        ax.legend()
+    support = largest["support_per_pixel"].mean(["class", "pair"]).dropna("level").values
+    inner = largest["inner_iterations"].mean(["class", "pair"]).dropna("level").values
+    caption = (
+        f"Finest level first. Edges per source pixel, mean over instances: {_listed(support)}; "
+        f"inner iterations: {_listed(inner)}. The coarsest level is solved on all pairs and not shown."
+    )
+    return figure, caption
+
+
+def scaling(dataset: xr.Dataset) -> Drawn:
+    """Draw time and memory against the number of pixels, beside a dense exact solver."""
+    figure, (left, right) = style.subplots(1, 2, width=10, height=4)
+    coarse = dataset.attrs["exact_resolution"]
+    n = np.array([coarse**2, *(dataset["resolution"].values ** 2)], dtype=float)
+    mean = dataset["seconds"].mean(["class", "pair"]).values
+    seconds = np.array([float(dataset["exact_ours_seconds"].mean()), *mean])
+    slope = np.polyfit(np.log(n), np.log(seconds), 1)[0] if len(set(n)) > 1 else np.nan
+    left.plot(n, seconds, "o-", color=style.PALETTE[0], label=f"ours, slope {slope:.2f}")
+    peer = float(dataset["exact_peer_seconds"].mean())
+    if np.isfinite(peer):
+        left.plot(n[:1], [peer], "s", color=style.PALETTE[1], label="dense exact solver")
+    left.set(xscale="log", yscale="log", xlabel="pixels n", ylabel="time (s)", title="Time, mean over classes")
+    left.legend()
+
+    memory = dataset["memory"].max(["class", "pair"]).values / 2**20
+    right.plot(n[1:], np.maximum(memory, 0.1), "o-", color=style.PALETTE[0], label="ours, largest instance")
+    right.plot(n, 8 * n**2 / 2**20, "s--", color=style.PALETTE[1], label="dense cost matrix, 8 n² bytes")
+    right.set(xscale="log", yscale="log", xlabel="pixels n", ylabel="memory above the start (MiB)", title="Memory")
+    right.legend()
+    caption = (
+        f"Mean time {_listed(seconds)} s at n = {', '.join(f'{int(k)}' for k in n)} (fitted slope {slope:.2f}); "
+        f"memory {_listed(memory)} MiB against {8 * n[-1] ** 2 / 2**20:.0f} MiB for a dense cost matrix at the largest n."
+    )
+    return figure, caption
+
+
+def residuals(dataset: xr.Dataset) -> Drawn:
+    """Draw the solver's residuals and primal weight at the finest level, with its restarts."""
+    figure, (left, right) = style.subplots(1, 2, width=11, height=4)
+    if "trace_iteration" not in dataset:
+        for ax in (left, right):
+            ax.set(xlabel="iterations", ylabel="residual")
+            ax.text(0.5, 0.5, "this backend keeps no trace", ha="center", transform=ax.transAxes)
+        figure.suptitle("No residuals to show")
+        return figure, "The chosen backend reports no residuals; run with backend=pdhg to see them."
+    trace = dataset.isel(check_point=np.flatnonzero(dataset["trace_level"].values == 0))
+    steps = np.arange(trace.sizes["check_point"])
+    labels = {"primal": "missed mass", "dual": "dual violation", "gap": "relative gap"}
+    for (name, label), color in zip(labels.items(), style.PALETTE, strict=False):
+        left.plot(steps, np.maximum(trace[f"trace_{name}"].values, 1e-16), label=label, color=color)
+    restarts = steps[trace["trace_restart"].values > 0]
+    for ax in (left, right):
+        for step in restarts:
+            ax.axvline(step, color="0.85", linewidth=0.8, zorder=0)
+    left.set(yscale="log", xlabel="check", ylabel="residual (relative)", title="Residuals; grey lines are restarts")
+    left.legend()
+    right.plot(steps, trace["trace_omega"].values, color=style.PALETTE[0])
+    right.set(yscale="log", xlabel="check", ylabel="primal weight ω", title="Primal weight, updated at restarts")
+    total = int(trace["trace_iteration"].max()) if trace.sizes["check_point"] else 0
+    caption = (
+        f"{dataset.attrs['shown']}, finest level: {trace.sizes['check_point']} checks in {total} iterations, "
+        f"{len(restarts)} restarts; the gap falls from {float(trace['trace_gap'][0]):.2g} "
+        f"to {float(trace['trace_gap'][-1]):.2g}."
+    )
+    return figure, caption
+
+
+def coarse_violation(dataset: xr.Dataset) -> Drawn:
+    """Draw where the coarser level's potentials break the dual constraints of the finest level."""
+    figure, (left, right) = style.subplots(1, 2, width=9, height=4.2)
+    _image(left, dataset["source"], title="Source image")
+    violation = dataset["coarse_violation"]
+    limit = float(np.nanmax(np.abs(violation.values))) or 1.0
+    shown = right.imshow(violation, cmap=style.DIVERGING, vmin=-limit, vmax=limit, extent=_extent(violation))
+    right.set(title="max over targets of f + g - c", xlabel="column (image sides)", ylabel="row (image sides)")
+    figure.colorbar(shown, ax=right, label=f"violation ({violation.units})", shrink=0.8)
+    figure.suptitle("What the coarser level could not know")
+    share = float((violation > 0).sum() / violation.notnull().sum())
+    caption = (
+        f"{dataset.attrs['shown']}: potentials copied from half the resolution violate a constraint at "
+        f"{share:.0%} of the source pixels, by {float(violation.max()):.2g} at most, against a cost of "
+        f"{_shown_cost(dataset):.2g}. Pricing adds such pairs to the support."
+    )
+    return figure, caption
+
+
+def active_support(dataset: xr.Dataset) -> Drawn:
+    """Draw the admissible targets of one source pixel, by how they entered the support, and the flow chosen."""
+    figure, (left, right) = style.subplots(1, 2, width=10, height=4.4)
+    pixel = int(np.argmax(dataset["source"].values))
+    row, column = np.unravel_index(pixel, dataset["source"].shape)
+    _image(left, dataset["source"], title="One source pixel ...")
+    left.plot(dataset["source_column"][column], dataset["source_row"][row], "s", color=style.PALETTE[1], fillstyle="none")
+    _image(right, dataset["target"], title="... and the targets it may use", alpha=0.5)
+    mine = dataset["edge_source"].values == pixel
+    target_row, target_column = np.unravel_index(dataset["edge_target"].values[mine], dataset["target"].shape)
+    origin, flow = dataset["edge_origin"].values[mine], dataset["edge_flow"].values[mine]
+    names = dataset["edge_origin"].attrs["flag_meanings"].split()
+    markers = "osD^"
+    for code, name in enumerate(names):
+        chosen = origin == code
+        x, y = dataset["target_column"].values[target_column[chosen]], dataset["target_row"].values[target_row[chosen]]
+        right.scatter(x, y, marker=markers[code], s=18, color=style.PALETTE[code], label=f"{name} ({chosen.sum()})")
+    used = flow > 0
+    x, y = dataset["target_column"].values[target_column[used]], dataset["target_row"].values[target_row[used]]
+    right.scatter(x, y, s=90, facecolors="none", edgecolors="black", label=f"carries mass ({used.sum()})")
+    _zoom(right, dataset["target_column"].values[target_column], dataset["target_row"].values[target_row])
+    right.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    caption = (
+        f"The brightest source pixel may send mass to {mine.sum()} of {dataset['target'].size} targets and uses "
+        f"{used.sum()}; over all pixels the support has {dataset.sizes['edge'] / dataset['source'].size:.1f} edges a pixel."
+    )
+    return figure, caption
+
+
+FIGURES: tuple[Callable[[xr.Dataset], Drawn], ...] = (
+    transport_map,
+    interpolation,
+    active_support,
+    coarse_violation,
+    levels,
+    certificate,
+    residuals,
+    scaling,
+)
+
+
+def _image(ax: Axes, image: xr.DataArray, *, title: str, alpha: float = 1.0) -> None:
+    ax.imshow(image, cmap=style.IMAGE, extent=_extent(image), alpha=alpha)
+    ax.set(title=title, xlabel="column (image sides)", ylabel="row (image sides)")
+
+
+def _extent(image: xr.DataArray) -> tuple[float, float, float, float]:
+    """Return the outer edges of the pixels, first row on top."""
+    rows, columns = (image[dim].values for dim in image.dims)
+    half = rows[0]
+    return (columns[0] - half, columns[-1] + half, rows[-1] + half, rows[0] - half)
+
+
+def _zoom(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
+    """Show a square around the points."""
+    reach = max(np.ptp(x), np.ptp(y)) * 0.75 + 0.05
+    centre_x, centre_y = (x.min() + x.max()) / 2, (y.min() + y.max()) / 2
+    ax.set_xlim(centre_x - reach, centre_x + reach)
+    ax.set_ylim(centre_y + reach, centre_y - reach)
+
+
+def _shown_cost(dataset: xr.Dataset) -> float:
+    image_class = dataset.attrs["shown"].split(",")[0]
+    return float(dataset["value"].sel({"class": image_class}).isel(resolution=0, pair=0))
+
+
+def _listed(values: np.ndarray) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
