@@ -88,7 +88,7 @@ def known_instances(resolution: int, rng: np.random.Generator) -> Iterator[Known
     """Yield a pair of product measures and a translated image, with their exact costs."""
     marginals = [rng.dirichlet(np.ones(resolution)) for _ in range(4)]
     source, target = np.outer(*marginals[:2]), np.outer(*marginals[2:])
-    value = product_value(source, target, spacing=1.0 / resolution)
+    value = product_value(marginals[:2], marginals[2:], spacing=1.0 / resolution)
     yield KnownInstance("product", resolution, source, target, value)
 
     rows, columns = max(1, 7 * resolution // 32), max(1, 5 * resolution // 32)
