@@ -1,10 +1,10 @@
 """Peak memory of a piece of work, as the increment above what the process held at its start."""
 
-import resource
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+import psutil
 
 _STATUS = Path("/proc/self/status")
 
@@ -12,7 +12,7 @@ _STATUS = Path("/proc/self/status")
 class PeakMemory:
     """Context manager that measures the peak of resident memory above its level at entry.
 
-    On Linux the kernel's high-water mark is reset at entry, so that peaks before it do not
+    On Linux the kernel's high-water mark is reset at entry, so that earlier peaks do not
     count; elsewhere the mark of the whole process is used, and an earlier higher peak hides
     later ones.
 
@@ -33,11 +33,11 @@ class PeakMemory:
 
     def __enter__(self) -> Self:
         self._resettable = _reset_mark()
-        self._start = _read("VmRSS") if self._resettable else _mark()
+        self._start = _linux("VmRSS") if self._resettable else _mark()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.increment = max(0, (_read("VmHWM") if self._resettable else _mark()) - self._start)
+        self.increment = max(0, (_linux("VmHWM") if self._resettable else _mark()) - self._start)
 
 
 def _reset_mark() -> bool:
@@ -48,11 +48,14 @@ def _reset_mark() -> bool:
     return _STATUS.exists()
 
 
-def _read(key: str) -> int:
+def _linux(key: str) -> int:
     line = next(line for line in _STATUS.read_text().splitlines() if line.startswith(key + ":"))
     return int(line.split()[1]) * 1024
 
 
 def _mark() -> int:
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    if psutil.WINDOWS:
+        return psutil.Process().memory_info().peak_wset
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if psutil.MACOS else 1024)

@@ -14,7 +14,9 @@ def costs(source, target, spacing):
     return ((x[:, None] - y[None]) ** 2).sum(-1)
 
 
-@pytest.mark.parametrize(("source", "target"), [((3, 4), (2, 5)), ((1, 6), (6, 1)), ((5,), (3,)), ((2, 2, 3), (3, 1, 2))])
+@pytest.mark.parametrize(
+    ("source", "target"), [((3, 4), (2, 5)), ((1, 6), (6, 1)), ((5,), (3,)), ((2, 2, 3), (3, 1, 2))]
+)
 def test_c_transform_is_the_minimum_over_all_pairs(source, target):
     rng = np.random.default_rng(0)
     spacing = rng.uniform(0.5, 2, len(source))

@@ -40,9 +40,7 @@ def transport_map(dataset: xr.Dataset) -> Drawn:
     figure.suptitle("An optimal transport map, certified")
 
     mass = dataset["source"].values
-    moved = np.hypot(
-        dataset["map_row"].values - rows[:, None], dataset["map_column"].values - columns[None, :]
-    )
+    moved = np.hypot(dataset["map_row"].values - rows[:, None], dataset["map_column"].values - columns[None, :])
     mean = float(np.nansum(mass * moved) / mass.sum())
     caption = (
         f"{dataset.attrs['shown']}: mass moves {mean:.3f} image sides on average, {np.nanmax(moved):.3f} at most. "
@@ -88,7 +86,11 @@ def certificate(dataset: xr.Dataset) -> Drawn:
     caption = (
         f"Left: {len(np.unique(instances))} instances, a line each, coarse levels first; the largest gap taken anew by "
         f"enumeration at the end is {worst:.2g}. Right: at {_parameter(dataset, 'exact_resolution')} pixels a side"
-        + (f" the exact solver takes {ratio:.1f} times our time (median)." if np.isfinite(ratio) else " no exact solver.")
+        + (
+            f" the exact solver takes {ratio:.1f} times our time (median)."
+            if np.isfinite(ratio)
+            else " no exact solver."
+        )
     )
     return figure, caption
 
@@ -220,7 +222,9 @@ def active_support(dataset: xr.Dataset) -> Drawn:
     pixel = int(np.argmax(dataset["source"].values))
     row, column = np.unravel_index(pixel, dataset["source"].shape)
     _image(left, dataset["source"], title="One source pixel ...")
-    left.plot(dataset["source_column"][column], dataset["source_row"][row], "s", color=style.PALETTE[1], fillstyle="none")
+    left.plot(
+        dataset["source_column"][column], dataset["source_row"][row], "s", color=style.PALETTE[1], fillstyle="none"
+    )
     _image(right, dataset["target"], title="... and the targets it may use", alpha=0.5)
     mine = dataset["edge_source"].values == pixel
     target_row, target_column = np.unravel_index(dataset["edge_target"].values[mine], dataset["target"].shape)

@@ -101,6 +101,8 @@ def known_instances(resolution: int, rng: np.random.Generator) -> Iterator[Known
 
 def _require_masses(name: str, image: np.ndarray) -> None:
     if image.ndim != 2 or max(image.shape) > 1024:
-        raise DataError(f"{name}: shape {image.shape} is not allowed: the study takes images of 1 to 1024 pixels a side")
+        raise DataError(
+            f"{name}: shape {image.shape} is not allowed: the study takes images of 1 to 1024 pixels a side"
+        )
     if not np.isfinite(image).all() or (image < 0).any() or not image.sum() > 0:
         raise DataError(f"{name}: grey levels are masses: they must be finite, not negative and not all zero")

@@ -105,7 +105,11 @@ def _support(result: OTResult) -> dict[str, Any]:
         "edge_origin": (
             "edge",
             support.origin,
-            {"long_name": "how the edge entered", "flag_values": list(range(len(ORIGINS))), "flag_meanings": " ".join(ORIGINS)},
+            {
+                "long_name": "how the edge entered",
+                "flag_values": list(range(len(ORIGINS))),
+                "flag_meanings": " ".join(ORIGINS),
+            },
         ),
     }
 
@@ -125,6 +129,10 @@ def _trace(result: OTResult) -> dict[str, Any]:
         "restart": "restarted here",
     }
     return {
-        f"trace_{name}": ("check_point", result.trace[name].to_numpy().astype(float), {"long_name": label, "units": "1"})
+        f"trace_{name}": (
+            "check_point",
+            result.trace[name].to_numpy().astype(float),
+            {"long_name": label, "units": "1"},
+        )
         for name, label in labels.items()
     }

@@ -31,7 +31,9 @@ CLASSES = (
 class Params(BaseParams):
     """Parameters of the transport study."""
 
-    classes: list[str] = param(list(CLASSES), "image classes, one instance of each a pair", choices=CLASSES, min_length=1)
+    classes: list[str] = param(
+        list(CLASSES), "image classes, one instance of each a pair", choices=CLASSES, min_length=1
+    )
     resolutions: list[int] = param([64], "image sides", unit="pixels", ge=16, le=1024, min_length=1)
     exact_resolution: int = param(32, "image side of the comparison with an exact solver", unit="pixels", ge=8, le=64)
     pairs: int = param(1, "image pairs a class", ge=1, le=45)

@@ -11,7 +11,13 @@ import xarray as xr
 from workbench.harness.data import OwnData
 from workbench.harness.memory import PeakMemory
 from workbench.harness.progress import Progress, part
-from workbench.methods.transport.instances import Instance, KnownInstance, dotmark_instances, known_instances, own_instance
+from workbench.methods.transport.instances import (
+    Instance,
+    KnownInstance,
+    dotmark_instances,
+    known_instances,
+    own_instance,
+)
 from workbench.methods.transport.shown import shown_variables
 from workbench.methods.transport.solver import OTResult, ot2_grid
 from workbench.methods.transport.spec import Params

@@ -35,7 +35,9 @@ class Verification:
     marginal_error: float
 
 
-def verify_plan(plan: "coo_array", g: ArrayLike, a: ArrayLike, b: ArrayLike, *, spacing: ArrayLike = 1.0) -> Verification:
+def verify_plan(
+    plan: "coo_array", g: ArrayLike, a: ArrayLike, b: ArrayLike, *, spacing: ArrayLike = 1.0
+) -> Verification:
     """Bound the transport cost from a plan (above) and a potential (below), by enumeration.
 
     Parameters
