@@ -13,10 +13,10 @@ def work(name="total", **changes):
     return Workload(name, "sums", **settings)
 
 
-def calls_of(rounds):
+def calls_of(turns):
     calls = []
     note = {"ours": lambda given: calls.append("ours"), "peer": lambda given: calls.append("peer")}
-    measure(work(**note), budget=0, least=rounds)
+    measure(work(**note), budget=0, least=turns)
     return calls
 
 
@@ -31,10 +31,10 @@ def test_input_is_made_once():
 
 
 def test_ratio_is_the_median_within_turns(monkeypatch):
-    ticks = iter([0, 0, *(0, 1, 0, 2), *(0, 4, 0, 1), *(0, 1, 0, 9)])
+    ticks = iter([*(0, 1, 0, 2), *(0, 4, 0, 1), *(0, 1, 0, 9)])
     monkeypatch.setattr(benchmark.time, "perf_counter", lambda: next(ticks))
     row = measure(work(), budget=0)
-    assert (row.seconds, row.peer_seconds, row.ratio, row.rounds) == (1, 4, 4, 3)
+    assert (row.seconds, row.peer_seconds, row.ratio, row.turns) == (1, 4, 4, 3)
 
 
 def test_results_are_compared_and_facts_kept():
@@ -47,6 +47,19 @@ def test_a_missing_peer_is_said():
     row = measure(work(peer_module="no_such_module_anywhere"), budget=0)
     assert row.note == "no_such_module_anywhere is not installed"
     assert row.ratio is None and row.peer_seconds is None and row.seconds >= 0
+
+
+def test_turns_fill_the_budget(monkeypatch):
+    ticks = iter([0, 0.5] * 100)
+    monkeypatch.setattr(benchmark.time, "perf_counter", lambda: next(ticks))
+    alone = work(peer=None, peer_name="")
+    assert [measure(alone, budget=budget, least=1).turns for budget in (0, 1, 2.1, 100)] == [1, 2, 5, 9]
+
+
+def test_threads_are_set_for_the_time_of_the_work():
+    numba = pytest.importorskip("numba")
+    row = measure(work(ours=lambda given: numba.get_num_threads(), check=lambda ours, peer: str(ours), threads=1))
+    assert row.wrong == "1" and row.threads["numba"] == 1
 
 
 def test_ours_alone():
@@ -66,7 +79,7 @@ def test_main_prints_a_table_and_writes_json(toy, tmp_path, capsys):
     assert "sums: peer / ours" in printed
     report = json.loads((tmp_path / "b.json").read_text())
     assert [row["name"] for row in report["rows"]] == ["total", "bulky"]
-    assert report["machine"]["versions"]["numpy"] and report["rows"][0]["rounds"] == 1
+    assert report["machine"]["versions"]["numpy"] and report["rows"][0]["turns"] == 1
 
 
 def test_main_tells_of_wrong_results(toy, capsys):

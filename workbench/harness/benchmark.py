@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatch
 from importlib.util import find_spec
@@ -28,9 +28,9 @@ from workbench.errors import WorkbenchError, nearest
 from workbench.harness import registry
 from workbench.harness.memory import PeakMemory
 from workbench.harness.provenance import versions
-from workbench.harness.threads import thread_counts
+from workbench.harness.threads import limited, thread_counts
 
-MOST_ROUNDS = 9
+MOST_TURNS = 9
 
 
 def _agree(ours: Any, peer: Any) -> str:
@@ -64,6 +64,8 @@ class Workload:
         ``facts(result, seconds)`` returns further numbers by name, e.g. the certified gap reached.
     quick
         Whether it is run with ``--quick``.
+    threads
+        Threads of ours (and of a peer in numba), None for those in force.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Workload:
     check: Callable[[Any, Any], str] = _agree
     facts: Callable[[Any, float], dict[str, float]] = _no_facts
     quick: bool = True
+    threads: int | None = None
 
     @property
     def peer_missing(self) -> bool:
@@ -95,7 +98,7 @@ class Row:
 
     name: str
     group: str
-    rounds: int
+    turns: int
     seconds: float
     threads: dict[str, int]
     peer_name: str = ""
@@ -129,34 +132,37 @@ def measure(workload: Workload, *, budget: float = 30.0, least: int = 3) -> Row:
     Examples
     --------
     >>> row = measure(Workload("sum", "sums", lambda: [1.0] * 100, sum, peer=sum, peer_name="sum"), budget=0.01)
-    >>> row.wrong, row.rounds
+    >>> row.wrong, row.turns
     ('', 9)
     """
     given = workload.prepare()
     peer = None if workload.peer_missing else workload.peer
-    start = time.perf_counter()
-    result = workload.ours(given)
-    answer = peer(given) if peer else None
-    once = time.perf_counter() - start
-    rounds = min(MOST_ROUNDS, max(least, int(budget / max(once, 1e-9))))
-    turns = [_turn(workload.ours, peer, given, ours_first=turn % 2 == 0) for turn in range(rounds)]
+    with limited(workload.threads) as threads:
+        result = workload.ours(given)
+        answer = peer(given) if peer else None
+        turns: list[tuple[float, float]] = []
+        while len(turns) < least or (len(turns) < MOST_TURNS and sum(map(sum, turns)) < budget):
+            turns.append(_turn(workload.ours, peer, given, ours_first=len(turns) % 2 == 0))
     seconds = statistics.median(ours for ours, _ in turns)
-    row = {
-        "name": workload.name,
-        "group": workload.group,
-        "rounds": rounds,
-        "seconds": seconds,
-        "threads": thread_counts(),
-        "peer_name": workload.peer_name,
-        "facts": workload.facts(result, seconds),
-        "wrong": workload.check(result, answer),
-        "note": f"{workload.peer_module} is not installed" if workload.peer_missing else "",
-    }
-    if peer:
-        row["peer_seconds"] = statistics.median(theirs for _, theirs in turns)
-        row["ratio"] = statistics.median(theirs / ours for ours, theirs in turns)
-        row["peer_threads"] = workload.peer_threads
-    return Row(**row)
+    row = Row(
+        name=workload.name,
+        group=workload.group,
+        turns=len(turns),
+        seconds=seconds,
+        threads=threads,
+        peer_name=workload.peer_name,
+        facts=workload.facts(result, seconds),
+        wrong=workload.check(result, answer),
+        note=f"{workload.peer_module} is not installed" if workload.peer_missing else "",
+    )
+    if peer is None:
+        return row
+    return replace(
+        row,
+        peer_seconds=statistics.median(theirs for _, theirs in turns),
+        peer_threads=workload.peer_threads,
+        ratio=statistics.median(theirs / ours for ours, theirs in turns),
+    )
 
 
 def peak_memory(method: str, name: str, who: str = "ours") -> int:
@@ -228,7 +234,7 @@ def _turn(
     ours: Callable[[Any], Any], peer: Callable[[Any], Any] | None, given: Any, *, ours_first: bool
 ) -> tuple[float, float]:
     if peer is None:
-        return _seconds(ours, given), float("nan")
+        return _seconds(ours, given), 0.0
     if ours_first:
         return _seconds(ours, given), _seconds(peer, given)
     theirs = _seconds(peer, given)
@@ -270,10 +276,10 @@ def _with_memory(method: str, workload: Workload, options: argparse.Namespace) -
     row = measure(workload, budget=0, least=1) if options.quick else measure(workload)
     if not options.memory:
         return row
-    memory: dict[str, Any] = {"memory_bytes": peak_memory(method, workload.name)}
-    if row.ratio is not None and not options.quick:
-        memory["peer_memory_bytes"] = peak_memory(method, workload.name, "peer")
-    return Row(**{**asdict(row), **memory})
+    row = replace(row, memory_bytes=peak_memory(method, workload.name))
+    if row.ratio is None or options.quick:
+        return row
+    return replace(row, peer_memory_bytes=peak_memory(method, workload.name, "peer"))
 
 
 def _machine() -> dict[str, Any]:
@@ -324,7 +330,7 @@ def _table(rows: Sequence[Row]) -> Table:
             "-" if row.peer_threads is None else str(row.peer_threads),
             _megabytes(row.peer_memory_bytes),
             "-" if row.ratio is None else f"{row.ratio:.3g}",
-            str(row.rounds),
+            str(row.turns),
             ", ".join(found),
         )
     return table
