@@ -5,10 +5,12 @@ import socket
 import sys
 from pathlib import Path
 
-os.environ["MPLBACKEND"] = "Agg"
-
 import numpy as np
 import pytest
+
+os.environ["MPLBACKEND"] = "Agg"
+for name in ("WORKBENCH_PATH", "WORKBENCH_FORCE", "WORKBENCH_PROGRESS"):
+    os.environ.pop(name, None)
 
 collect_ignore = ["toy"]
 TOY = Path(__file__).parent / "toy"

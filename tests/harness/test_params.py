@@ -60,13 +60,13 @@ def test_refusals_say_what_was_given_and_what_is_allowed(values, message):
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0.0, 1.0, 2, True, "0.1", [0.1], None])
 def test_a_bounded_float_refuses(value):
-    with pytest.raises(ParameterError, match="^rate = "):
+    with pytest.raises(ParameterError, match=r"^rate = "):
         Sample(rate=value)
 
 
 @pytest.mark.parametrize("value", [1.0, "1", False, np.float64(1.0), np.bool_(True), [1], 10**30j])
 def test_a_whole_number_refuses(value):
-    with pytest.raises(ParameterError, match="^count = "):
+    with pytest.raises(ParameterError, match=r"^count = "):
         Sample(count=value)
 
 
@@ -208,7 +208,7 @@ def test_a_plain_default_is_refused_when_a_study_declares_it():
     class Wrong(Params):
         x: int = 3
 
-    with pytest.raises(TypeError, match="workbench.harness.params.param"):
+    with pytest.raises(TypeError, match=r"workbench\.harness\.params\.param"):
         Wrong.fields()
 
 

@@ -68,9 +68,7 @@ def compare(a: File, b: File) -> None:
 
     first, second = results.load(a), results.load(b)
     if first.attrs["method"] != second.attrs["method"]:
-        raise WorkbenchError(
-            f"{a} is a result of {first.attrs['method']}, {b} of {second.attrs['method']}: compare results of one method"
-        )
+        raise WorkbenchError(f"{a} and {b} are results of different methods: compare results of one method")
     _print_comparison(compared(first, second))
 
 

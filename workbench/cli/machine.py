@@ -45,7 +45,8 @@ def lab(context: typer.Context) -> None:
     folder = paths.notebooks() if paths.checkout() else _writable_copy()
     say(f"JupyterLab on {folder}")
     sys.stdout.flush()
-    os.execve(sys.executable, [sys.executable, "-m", "jupyterlab", str(folder), *context.args], paths.jupyter_environment())
+    command = [sys.executable, "-m", "jupyterlab", str(folder), *context.args]
+    os.execve(sys.executable, command, paths.jupyter_environment())
 
 
 def benchmark(

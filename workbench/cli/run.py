@@ -31,7 +31,7 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Set the parameter seed.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads of numba, torch and BLAS.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the files written.")] = Path("results"),
-    data: Annotated[list[Path] | None, typer.Option(exists=True, help="A file of yours in place of generated data.")] = None,
+    data: Annotated[list[Path] | None, typer.Option(exists=True, help="A file of yours, for generated data.")] = None,
     no_notebook: Annotated[bool, typer.Option("--no-notebook", help="Run the study alone.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Also write the notebook as a web page.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if a claim fails.")] = False,

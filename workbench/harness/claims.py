@@ -147,14 +147,24 @@ def _judge_one(dataset: "xr.Dataset", claim: Claim, scale: str) -> Verdict:
 
 
 def to_json(verdicts: Sequence[Verdict]) -> str:
-    """Return verdicts as one line of JSON (nan as null)."""
-    rows = [{k: None if v != v else v for k, v in asdict(verdict).items()} for verdict in verdicts]
-    return json.dumps(rows)
+    """Return verdicts as one line of JSON; it knows neither nan (null) nor infinity (text)."""
+    return json.dumps([{k: _to_json(v) for k, v in asdict(verdict).items()} for verdict in verdicts])
 
 
 def from_json(text: str) -> list[Verdict]:
     """Return the verdicts that `to_json` wrote."""
-    return [Verdict(**{k: math.nan if v is None else v for k, v in row.items()}) for row in json.loads(text)]
+    rows = json.loads(text)
+    return [Verdict(**row | {k: _from_json(row[k]) for k in ("value", "margin")}) for row in rows]
+
+
+def _to_json(value: Any) -> Any:
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else str(value)
+
+
+def _from_json(value: Any) -> float:
+    return math.nan if value is None else float(value)
 
 
 def verdict_table(dataset: "xr.Dataset") -> Any:

@@ -173,8 +173,12 @@ def _failure(position: _Position, outcome: Outcome, log: Path, kept: Path | None
     lines = [line for line in log.read_text(errors="replace").splitlines() if _NOISE not in line]
     if lines and not kept:
         position.on_event({"log": "\n".join(lines)})
-    reason = position.error["error"] if position.error else f"its process ended with code {outcome.code}"
+    reason = position.error["error"] if position.error else _ending(outcome.code)
     return RunError(position.sentence("failed", f": {reason}", kept))
+
+
+def _ending(code: int) -> str:
+    return f"its process was killed by signal {-code}" if code < 0 else f"its process ended with code {code}"
 
 
 def _files(work: Run, notebook: bool) -> tuple[Path, Path | None]:

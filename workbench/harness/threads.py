@@ -89,7 +89,7 @@ def set_threads(count: int | None = None) -> dict[str, int]:
 def limited(count: int | None) -> Iterator[dict[str, int]]:
     """Use `count` threads inside the block, then as before; None keeps the counts, but one for torch unless told."""
     before = thread_counts()
-    _apply(count and _checked(count), count or _told() or 1)
+    _apply(None if count is None else _checked(count), count or _told() or 1)
     try:
         yield thread_counts()
     finally:

@@ -1,0 +1,221 @@
+"""Runs in a child process that go wrong, each for real: what is said, what is left, which code."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from workbench.errors import RunError
+from workbench.harness import supervisor
+from workbench.harness.launch import launch
+from workbench.harness.runner import Run
+
+TOY = Path(__file__).parents[1] / "toy"
+STUDY = 'in cell 4 of 6 ("Run the study") after '
+LONG = 120
+
+
+class Command:
+    """A call of the command line in a folder of its own, with its own folder for temporary files."""
+
+    def __init__(self, folder, *options, out=None, limit=None):
+        self.folder, self.out = folder, out or folder / "out"
+        self.temporary = folder / "tmp"
+        self.temporary.mkdir(parents=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "workbench", "run", "toy", "--out", str(self.out), *options],
+            cwd=folder,
+            env=os.environ | {"WORKBENCH_PATH": str(TOY), "TMPDIR": str(self.temporary)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=limit,
+        )
+
+    def finish(self):
+        self.stdout, self.stderr = self.process.communicate(timeout=LONG)
+        self.code = self.process.returncode
+        return self
+
+    def started(self):
+        """Wait until the endless study runs."""
+        return wait_for((self.folder / "started").exists)
+
+    def left(self):
+        """Return the processes that still work in the folder."""
+        return [process for process in psutil.process_iter() if _cwd(process).startswith(str(self.folder))]
+
+    def suffixes(self):
+        return sorted("".join(path.suffixes) for path in self.out.iterdir()) if self.out.exists() else []
+
+    def assert_clean(self):
+        assert wait_for(lambda: not self.left()), self.left()
+        assert [path.name for path in self.temporary.iterdir() if path.name.startswith("workbench")] == []
+        assert not self.out.exists() or not [path for path in self.out.iterdir() if path.name.startswith(".")]
+        assert "Traceback" not in self.stderr and "TCP" not in self.stderr
+
+
+def _cwd(process):
+    try:
+        return process.cwd()
+    except psutil.Error:
+        return ""
+
+
+def wait_for(condition, seconds=LONG):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def small_disk(folder):
+    """Give `folder` a disk of 4 MB of its own, or else let files end at 4 MB; return the limit for the child."""
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], capture_output=True).returncode == 0:
+        return None
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, 4_000_000))
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """Several commands that fail by themselves, run side by side."""
+    top = tmp_path_factory.mktemp("commands")
+    limit = small_disk(top / "disk")
+    calls = {
+        "kill": Command(top / "kill", "-p", "fault=kill"),
+        "raise": Command(top / "raise", "-p", "fault=raise"),
+        "refuse": Command(top / "refuse", "-p", "fault=refuse"),
+        "disk": Command(top / "full", "-p", "count=2000000", out=top / "disk", limit=limit),
+        "alone": Command(top / "alone", "-p", "fault=kill", "--no-notebook"),
+        "slow": Command(top / "slow", "-p", "fault=endless", "--no-notebook", "--timeout", "15"),
+    }
+    yield {name: call.finish() for name, call in calls.items()}
+    subprocess.run(["umount", top / "disk"], capture_output=True)
+
+
+def test_a_killed_kernel(ended):
+    call = ended["kill"]
+    assert call.code == 1
+    assert f"toy failed {STUDY}" in call.stderr and "the kernel died" in call.stderr
+    assert call.suffixes() == [".failed.ipynb"] and "is kept in" in call.stderr
+    call.assert_clean()
+
+
+def test_a_cell_that_raises(ended):
+    call = ended["raise"]
+    assert call.code == 1
+    assert f"toy failed {STUDY}" in call.stderr and "ZeroDivisionError: nothing to divide by" in call.stderr
+    assert call.suffixes() == [".failed.ipynb"]
+    assert "ZeroDivisionError" in next(call.out.iterdir()).read_text()
+    call.assert_clean()
+
+
+def test_input_that_only_the_study_can_refuse(ended):
+    call = ended["refuse"]
+    assert call.code == 2
+    assert call.stderr.splitlines()[-1] == "workbench: an array of shape (0,) is empty: give at least one number"
+    call.assert_clean()
+
+
+def test_a_full_disk(ended):
+    call = ended["disk"]
+    assert call.code == 1
+    assert f"toy failed {STUDY}" in call.stderr
+    assert "No space left on device" in call.stderr or "File too large" in call.stderr
+    assert call.suffixes() == [".failed.ipynb"]
+    call.assert_clean()
+
+
+def test_a_killed_study_without_a_notebook(ended):
+    call = ended["alone"]
+    assert call.code == 1
+    assert "toy failed after" in call.stderr and "signal 9" in call.stderr
+    assert call.suffixes() == []
+    call.assert_clean()
+
+
+def test_an_endless_study(ended):
+    call = ended["slow"]
+    assert call.code == 1
+    assert "toy was stopped after " in call.stderr
+    assert "the time allowed is 15.0 s; allow more with --timeout" in call.stderr
+    call.assert_clean()
+
+
+def test_an_endless_cell(toy, monkeypatch):
+    """The clock is put forward when the endless cell starts, so that the test need not wait."""
+    ahead = 0.0
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead, sleep=time.sleep)
+    monkeypatch.setattr(supervisor, "time", clock)
+
+    def on_event(event):
+        nonlocal ahead
+        ahead = 10_000.0 if event.get("heading") == "Run the study" else ahead
+
+    with pytest.raises(RunError) as caught:
+        launch(Run(toy, {"fault": "endless"}, out="out"), notebook=True, on_event=on_event, timeout=1000)
+    assert f"toy was stopped {STUDY}" in str(caught.value) and caught.value.exit_code == 1
+    assert "the time allowed is 16 min 40 s; allow more with --timeout; what ran is kept in out/" in str(caught.value)
+    assert [path.name[-13:] for path in Path("out").iterdir()] == [".failed.ipynb"]
+    assert psutil.Process().children(recursive=True) == []
+
+
+@pytest.mark.parametrize("group", [True, False], ids=["group", "parent"])
+def test_interrupt(tmp_path, group):
+    call = Command(tmp_path / "call", "-p", "fault=endless")
+    assert call.started()
+    (os.killpg if group else os.kill)(call.process.pid, signal.SIGINT)
+    call.finish()
+    assert call.code == 130
+    assert f"toy was interrupted {STUDY}" in call.stderr
+    assert call.suffixes() == [".failed.ipynb"]
+    call.assert_clean()
+
+
+def test_terminate(tmp_path):
+    call = Command(tmp_path / "call", "-p", "fault=endless", "--no-notebook")
+    assert call.started()
+    call.process.terminate()
+    assert call.finish().code == 143
+    call.assert_clean()
+
+
+def test_when_the_command_itself_is_killed_no_kernel_lives_on(tmp_path):
+    call = Command(tmp_path / "call", "-p", "fault=endless")
+    assert call.started() and len(call.left()) == 3
+    call.process.kill()
+    call.finish()
+    call.assert_clean()
+
+
+def test_a_kernel_that_does_not_end_is_killed_and_the_run_started_once_more(toy):
+    events = []
+    finished = launch(
+        Run(toy, {"fault": "linger"}, out="out"), notebook=True, on_event=events.append, timeout=LONG, patience=3
+    )
+    assert [event["note"] for event in events if "note" in event] == [
+        "the kernel did not end within 3 s of its last cell; starting once more"
+    ]
+    assert finished.notebook.is_file() and finished.result.is_file()
+
+
+def test_a_child_that_never_ends_is_an_error_after_the_second_time(toy, monkeypatch):
+    from workbench.harness import launch as module
+
+    def idle(*arguments, **options):
+        raise module.OutOfTime(idle=True)
+
+    monkeypatch.setattr(module, "supervise", idle)
+    with pytest.raises(RunError, match="toy did not end after its last cell, twice"):
+        launch(Run(toy, out="out"), notebook=False, on_event=lambda event: None)
