@@ -85,7 +85,7 @@ def certificate(dataset: xr.Dataset) -> Drawn:
     worst = float(dataset["recertified_gap"].max())
     caption = (
         f"Left: {len(np.unique(instances))} instances, a line each, coarse levels first; the largest gap taken anew by "
-        f"enumeration at the end is {worst:.2g}. Right: at {_parameter(dataset, 'exact_resolution')} pixels a side"
+        f"enumeration at the end is {worst:.2g}. Right: at {dataset.attrs['exact_resolution']} pixels a side"
         + (
             f" the exact solver takes {ratio:.1f} times our time (median)."
             if np.isfinite(ratio)
@@ -161,7 +161,7 @@ def scaling(dataset: xr.Dataset) -> Drawn:
     right.legend()
     caption = (
         f"Mean time {_listed(seconds)} s at n = {', '.join(f'{int(k)}' for k in n)} (fitted slope {slope:.2f}); "
-        f"memory {_listed(memory)} MiB against {8 * n[-1] ** 2 / 2**20:.0f} MiB for a dense cost matrix at the largest n."
+        f"memory {_listed(memory)} MiB against {8 * n[-1] ** 2 / 2**20:.0f} MiB for a dense cost matrix at the last n."
     )
     return figure, caption
 
@@ -242,7 +242,7 @@ def active_support(dataset: xr.Dataset) -> Drawn:
     right.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     caption = (
         f"The brightest source pixel may send mass to {mine.sum()} of {dataset['target'].size} targets and uses "
-        f"{used.sum()}; over all pixels the support has {dataset.sizes['edge'] / dataset['source'].size:.1f} edges a pixel."
+        f"{used.sum()}; the whole support has {dataset.sizes['edge'] / dataset['source'].size:.1f} edges a pixel."
     )
     return figure, caption
 

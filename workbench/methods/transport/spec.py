@@ -140,7 +140,7 @@ CLAIMS = (
     ),
     Claim(
         name="inner_trend",
-        statement="The mean of inner iterations does not rise with resolution: finest level minus coarsest refined level",
+        statement="Inner iterations do not rise with resolution: finest level less the coarsest refined level, means",
         where="Section on the outer loop",
         paper="decreasing with resolution",
         measure=_inner_trend,
