@@ -8,7 +8,7 @@ TORCH_FLAGS ?=
 BIN := .venv/bin
 READY := .venv/.ready
 REPO2DOCKER := .venv-repo2docker/.ready
-PIP_INSTALL := -m pip install --disable-pip-version-check
+PIP_INSTALL := -m pip install --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lab check budget clean
@@ -40,16 +40,19 @@ clean:  ## remove environments, builds and caches; results stay
 
 define REQUIRE_PYTHON
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	echo "$(PYTHON) is $$($(PYTHON) --version 2>&1 || echo missing): the workbench needs Python 3.11 or newer;" \
+	version=$$($(PYTHON) -c 'import sys; print("Python %d.%d" % sys.version_info[:2])' 2>/dev/null || echo missing); \
+	echo "$(PYTHON) is $$version: the workbench needs Python 3.11 or newer;" \
 	"name one, e.g. make $(firstword $(MAKECMDGOALS)) PYTHON=python3.12"; exit 1; }
 endef
 
 # torch goes first: as a dependency of something else it would come as the newest build, several GB on Linux.
+# Compiling goes last, on all cores, where pip would take one; a few files are meant for other Pythons and fail.
 $(READY): pyproject.toml constraints.txt
 	$(REQUIRE_PYTHON)
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python $(PIP_INSTALL) $(TORCH_FLAGS) $(shell grep '^torch==' constraints.txt)
 	$(BIN)/python $(PIP_INSTALL) --constraint constraints.txt --editable '.[all]'
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true
 	@touch $@
 
 # Apart from the rest, for its own pins; it checks binder/ without Docker.
