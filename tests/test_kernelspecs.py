@@ -54,7 +54,7 @@ def test_both_are_found_with_jupyter_path_at_the_checkout(monkeypatch):
 
 
 def test_both_are_found_after_an_editable_install(tmp_path, monkeypatch):
-    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index"]
+    install = [sys.executable, "-m", "pip", "install", "--ignore-installed", "--no-deps", "--no-build-isolation"]
     subprocess.run([*install, "--prefix", str(tmp_path), "--editable", str(ROOT)], check=True, capture_output=True)
     (share,) = tmp_path.glob("**/share/jupyter")
     monkeypatch.setenv("JUPYTER_PATH", str(share))
