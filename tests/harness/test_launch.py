@@ -171,31 +171,41 @@ def test_an_endless_cell(toy, monkeypatch):
     assert psutil.Process().children(recursive=True) == []
 
 
-@pytest.mark.parametrize("group", [True, False], ids=["group", "parent"])
-def test_interrupt(tmp_path, group):
-    call = Command(tmp_path / "call", "-p", "fault=endless")
-    assert call.started()
-    (os.killpg if group else os.kill)(call.process.pid, signal.SIGINT)
-    call.finish()
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """Commands with an endless study, run side by side and stopped from outside once it runs."""
+    top = tmp_path_factory.mktemp("stopped")
+    stops = {
+        "group": lambda call: os.killpg(call.process.pid, signal.SIGINT),
+        "parent": lambda call: call.process.send_signal(signal.SIGINT),
+        "terminate": lambda call: call.process.terminate(),
+        "kill": lambda call: call.process.kill(),
+    }
+    calls = {name: Command(top / name, "-p", "fault=endless") for name in stops}
+    for name, call in calls.items():
+        assert call.started() and len(call.left()) == 3
+        stops[name](call)
+    return {name: call.finish() for name, call in calls.items()}
+
+
+@pytest.mark.parametrize("name", ["group", "parent"])
+def test_interrupt(stopped, name):
+    call = stopped[name]
     assert call.code == 130
     assert f"toy was interrupted {STUDY}" in call.stderr
     assert call.suffixes() == [".failed.ipynb"]
     call.assert_clean()
 
 
-def test_terminate(tmp_path):
-    call = Command(tmp_path / "call", "-p", "fault=endless", "--no-notebook")
-    assert call.started()
-    call.process.terminate()
-    assert call.finish().code == 143
+def test_terminate(stopped):
+    call = stopped["terminate"]
+    assert call.code == 143 and call.suffixes() == []
     call.assert_clean()
 
 
-def test_when_the_command_itself_is_killed_no_kernel_lives_on(tmp_path):
-    call = Command(tmp_path / "call", "-p", "fault=endless")
-    assert call.started() and len(call.left()) == 3
-    call.process.kill()
-    call.finish()
+def test_when_the_command_itself_is_killed_no_kernel_lives_on(stopped):
+    call = stopped["kill"]
+    assert call.code == -signal.SIGKILL and call.suffixes() == []
     call.assert_clean()
 
 

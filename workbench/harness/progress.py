@@ -64,7 +64,7 @@ def remaining(elapsed: float, fraction: float) -> float | None:
     >>> remaining(0.1, 0.0) is None
     True
     """
-    if fraction < 0.02 or elapsed < 0.5:
+    if fraction < 0.05 or elapsed < 0.5:
         return None
     return elapsed * (1 - min(fraction, 1.0)) / min(fraction, 1.0)
 
