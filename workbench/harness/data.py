@@ -84,14 +84,16 @@ def read(path: str | PathLike[str]) -> OwnData:
         if place.is_dir():
             return _folder(place)
         _require_file(place)
-        array, notes = _reader(place)(place)
+        reader = _reader(place)
+        array, notes = reader(place)
         with place.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"{named(place)} cannot be read: {error.strerror or error}") from None
     if array.size == 0:
         raise DataError(f"{named(place)} holds no numbers: its shape is {array.shape}")
-    return OwnData(place.name, place, array, digest, f"{', '.join(notes)}; {_examine(array)}")
+    examined = [_examine(array)] if reader is read_image else [_examine(array), *_constant_columns(array)]
+    return OwnData(place.name, place, array, digest, f"{', '.join(notes)}; {', '.join(examined)}")
 
 
 def own_data(paths: Iterable[str | PathLike[str]], needs: DataNeeds) -> tuple[OwnData, ...] | None:
@@ -165,7 +167,7 @@ def _folder(path: Path) -> OwnData:
 
 
 def _examine(array: xr.DataArray) -> str:
-    """Return shape, type, range, missing values and constant columns in words."""
+    """Return shape, type, missing values and range in words."""
     shape = " x ".join(f"{dim} {size}" for dim, size in array.sizes.items()) or "a single number"
     parts = [f"{shape}, {array.dtype}"]
     values = array.values
@@ -176,7 +178,7 @@ def _examine(array: xr.DataArray) -> str:
         values = values[np.isfinite(values)]
     if values.size and values.dtype.kind != "c":
         parts.append(f"values {values.min():g} to {values.max():g}")
-    return ", ".join(parts + _constant_columns(array))
+    return ", ".join(parts)
 
 
 def _constant_columns(array: xr.DataArray) -> list[str]:
