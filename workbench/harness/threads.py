@@ -17,7 +17,8 @@ import workbench
 from workbench.errors import ParameterError
 from workbench.harness import paths, sources
 
-_VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_LATER = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_VARIABLES = ("NUMBA_NUM_THREADS", *_LATER)
 _CACHE = "NUMBA_CACHE_DIR"
 _LAYERS = "NUMBA_THREADING_LAYER_PRIORITY"
 
@@ -47,7 +48,7 @@ def environment(count: int | None) -> dict[str, str]:
 
 
 def set_threads(count: int | None = None) -> dict[str, int]:
-    """Make numba, torch and BLAS use `count` threads in this process, and its children.
+    """Make numba, torch and BLAS use `count` threads in this process.
 
     Parameters
     ----------
@@ -66,21 +67,22 @@ def set_threads(count: int | None = None) -> dict[str, int]:
 
     Notes
     -----
-    Libraries that are imported later follow the environment. Numba's first parallel loop
-    resets torch's count; numba's threads are therefore started here first.
+    Numba is imported, because its count can be told in no other way and changed again; other
+    libraries that are imported later follow the environment. Numba's first parallel loop resets
+    torch's count; its threads are therefore started here first.
 
     Examples
     --------
-    >>> before = thread_counts()
-    >>> set_threads(1)["cores"] == before["cores"]
-    True
+    >>> set_threads(1)["numba"]
+    1
     >>> _ = set_threads(None)
     """
-    if count is not None:
-        os.environ.update({name: str(_checked(count)) for name in _VARIABLES if _may_set(name)})
-    else:
-        for name in filter(_may_set, _VARIABLES):
+    for name in _LATER:
+        if count is None:
             os.environ.pop(name, None)
+        else:
+            os.environ[name] = str(_checked(count))
+    importlib.import_module("numba")
     _apply(count or _cores(), count or 1)
     return thread_counts()
 
@@ -88,12 +90,31 @@ def set_threads(count: int | None = None) -> dict[str, int]:
 @contextmanager
 def limited(count: int | None) -> Iterator[dict[str, int]]:
     """Use `count` threads inside the block, then as before; None keeps the counts, but one for torch unless told."""
+    if count is not None:
+        _checked(count)
+        importlib.import_module("numba")
     before = thread_counts()
-    _apply(None if count is None else _checked(count), count or _told() or 1)
+    _apply(count, count or _told() or 1)
     try:
         yield thread_counts()
     finally:
         _apply(before.get("numba"), before.get("torch", 1), blas=before.get("blas"))
+
+
+@contextmanager
+def numba_at_most(count: int) -> Iterator[None]:
+    """Let numba use at most `count` threads inside the block.
+
+    Threads that share little work wait for one another longer than they work, above all on a busy machine.
+    Entering costs microseconds.
+    """
+    numba = importlib.import_module("numba")
+    before = numba.get_num_threads()
+    numba.set_num_threads(max(1, min(before, count)))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def thread_counts() -> dict[str, int]:
@@ -147,11 +168,6 @@ def _told() -> int | None:
     """Return the count that `set_threads`, ``--threads`` or the user put into the environment."""
     text = os.environ.get("OMP_NUM_THREADS", "")
     return int(text) if text.isdigit() and int(text) else None
-
-
-def _may_set(variable: str) -> bool:
-    """Whether a variable may change: numba refuses to run once its own differs from what it started with."""
-    return not (variable == "NUMBA_NUM_THREADS" and "numba" in sys.modules)
 
 
 def _cores() -> int:

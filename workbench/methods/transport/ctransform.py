@@ -8,8 +8,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from workbench.errors import DataError
+from workbench.harness.threads import numba_at_most
 from workbench.methods.transport import _jit_ctransform as _jit
 from workbench.methods.transport.geometry import AXES, Measure, check_spacing
+
+PIXELS_A_THREAD = 8192
 
 
 def c_transform_grid(
@@ -84,9 +87,10 @@ def _transform(
         lines = (int(np.prod(before)), n, int(np.prod(after)))
         shape = (lines[0], len(queries), lines[2])
         out, out_origin = np.empty(shape), np.empty(shape, np.int32)
-        _jit.envelope_axis(
-            height.reshape(lines), origin.reshape(lines), spacing[axis] ** 2, queries, out, out_origin
-        )
+        with numba_at_most(out.size // PIXELS_A_THREAD):
+            _jit.envelope_axis(
+                height.reshape(lines), origin.reshape(lines), spacing[axis] ** 2, queries, out, out_origin
+            )
         height, origin = (part.reshape(*before, len(queries), *after) for part in (out, out_origin))
     return height, origin
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from workbench.harness.threads import numba_at_most
 from workbench.methods.transport import _jit_pdhg as _jit
 from workbench.methods.transport.support import Edges
 
@@ -84,9 +85,10 @@ class Halpern:
     def advance(self, count: int) -> None:
         """Do `count` iterations in place."""
         x0, f0, g0 = self.anchor
-        _jit.sweeps(count, self.since, self.edges.indptr, self.edges.cols, self.slack, self.x, x0, self.f, f0, self.row,
-                    self.u, ETA / self.omega / self.degree[0], self.g, g0, self.v, ETA / self.omega / self.degree[1],
-                    self.partial, self.blocks, ETA * self.omega / 2)
+        with numba_at_most(len(self.blocks) - 1):
+            _jit.sweeps(count, self.since, self.edges.indptr, self.edges.cols, self.slack, self.x, x0, self.f, f0, self.row,
+                        self.u, ETA / self.omega / self.degree[0], self.g, g0, self.v, ETA / self.omega / self.degree[1],
+                        self.partial, self.blocks, ETA * self.omega / 2)
         self.since += count
         self.total += count
 
