@@ -121,6 +121,11 @@ def test_a_name_that_is_too_long_is_refused_in_a_line(tmp_path):
         read(tmp_path / ("x" * 300 + ".csv"))
 
 
+def test_a_home_that_does_not_exist():
+    with pytest.raises(DataError, match=r"'~nobody-of-that-name/a.csv' does not exist: there is no folder"):
+        read("~nobody-of-that-name/a.csv")
+
+
 @pytest.mark.parametrize("name", ["large.npy", "large.png", "large.csv"])
 def test_what_does_not_fit_in_memory_is_refused_before_loading(tmp_path, monkeypatch, name):
     path = tmp_path / name

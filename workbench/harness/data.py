@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -79,7 +80,7 @@ def read(path: str | PathLike[str]) -> OwnData:
     >>> read(file).found
     'table, separated by commas, first line taken as names; row 2 x column 2, float64, values 0 to 2.5'
     """
-    place = Path(path).expanduser()
+    place = Path(os.path.expanduser(path))
     try:
         if place.is_dir():
             return _folder(place)
@@ -121,7 +122,7 @@ def own_data(paths: Iterable[str | PathLike[str]], needs: DataNeeds) -> tuple[Ow
         return None
     if needs.count[1] == 0 and not needs.folders:
         raise DataError(f"this method takes no files of your own: {needs.what}")
-    if needs.folders and len(places) == 1 and Path(places[0]).expanduser().is_dir():
+    if needs.folders and len(places) == 1 and os.path.isdir(os.path.expanduser(places[0])):
         return (read(places[0]),)
     _require_count(places, needs)
     return tuple(_labelled(read(place), needs) for place in places)
