@@ -71,7 +71,7 @@ class FieldInfo:
         return typing.get_origin(self.type) is list
 
     @property
-    def item(self) -> type:
+    def item(self) -> Any:
         """The type of the value, or of one item of a list."""
         return typing.get_args(self.type)[0] if self.is_list else self.type
 
@@ -87,14 +87,16 @@ class FieldInfo:
         limits = {key: bound for key, bound in self.bounds.items() if key not in lengths}
         if self.item is float:
             limits["allow_inf_nan"] = False
-        item = Annotated[self.item, pydantic.Field(**limits)]
-        return pydantic.TypeAdapter(Annotated[list[item], pydantic.Field(**lengths)] if self.is_list else item)
+        checked: Any = Annotated[self.item, pydantic.Field(**limits)]
+        if self.is_list:
+            checked = Annotated[list[checked], pydantic.Field(**lengths)]
+        return pydantic.TypeAdapter(checked)
 
     @property
     def allowed(self) -> str:
         """The allowed values in words, e.g. ``at least 4 and at most 512 pixels``."""
         words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-        parts = [f"{words[k]} {self.bounds[k]}" for k in ("ge", "gt", "le", "lt") if k in self.bounds]
+        parts = [f"{words[k]} {_shown(self.bounds[k])}" for k in ("ge", "gt", "le", "lt") if k in self.bounds]
         text = " and ".join(parts)
         if self.choices:
             text = "one of " + ", ".join(map(str, self.choices))
@@ -232,6 +234,10 @@ def _item(text: str, whole: str, field: FieldInfo) -> str:
         return json.loads(text) if text[0] == '"' else text
     except json.JSONDecodeError:
         raise _refusal(whole, field) from None
+
+
+def _shown(bound: float) -> str:
+    return f"{bound:g}" if isinstance(bound, float) else str(bound)
 
 
 def _unquoted(text: str) -> str:

@@ -103,9 +103,10 @@ def _to_file(path: Path) -> Progress:
 
 
 def _to_cell(title: str) -> Progress:
-    from IPython.display import HTML, display
+    from IPython.display import HTML, DisplayHandle
 
-    handle = display(HTML(""), display_id=True)
+    handle = DisplayHandle()
+    handle.display(HTML(""))
     start = time.monotonic()
 
     def report(fraction: float, text: str) -> None:

@@ -1,6 +1,7 @@
 """Writes an executed notebook as one web page that needs no network: no scripts, formulas as MathML."""
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ _CODE_OR_FORMULA = re.compile(
     r"|(?<![\\$])\$(?P<inline>[^$\s](?:[^$\n]*[^$\s\\])?)\$(?!\d)",
     re.DOTALL,
 )
+_UNREAD = "\\"
 _TAG_OR_TOKEN = re.compile("<[^>]*>|FORMULA([0-9]+)X")
 
 
@@ -71,6 +73,8 @@ def _set_aside(source: str, formulas: list[str]) -> str:
 def mathml(tex: str, *, display: bool = False) -> str:
     """Return a formula in TeX as MathML, which browsers and screen readers know without scripts.
 
+    What the converter cannot read stays TeX, as code.
+
     Raises
     ------
     MissingExtra
@@ -85,4 +89,9 @@ def mathml(tex: str, *, display: bool = False) -> str:
         from latex2mathml.converter import convert
     except ImportError:
         raise MissingExtra("latex2mathml", "lab", "--html") from None
-    return convert(tex.strip(), display="block" if display else "inline")
+    try:
+        converted = convert(tex.strip(), display="block" if display else "inline")
+    except Exception:
+        converted = _UNREAD
+    unread = _UNREAD in converted or "<mi>&</mi>" in converted
+    return f'<code class="tex">{escape(tex.strip())}</code>' if unread else converted
