@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.methods.transport.solver import ot2_grid as ot2_grid
     from workbench.methods.transport.support import ORIGINS as ORIGINS
     from workbench.methods.transport.support import prolong as prolong
+    from workbench.methods.transport.verification import verify_plan as verify_plan
 
 _NAMES = {
     "Certificate": "certificate",
@@ -34,6 +35,7 @@ _NAMES = {
     "ot2_grid": "solver",
     "ORIGINS": "support",
     "prolong": "support",
+    "verify_plan": "verification",
 }
 
 
