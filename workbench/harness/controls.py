@@ -51,7 +51,7 @@ def widget_for(field: FieldInfo, *, live: bool = False) -> Any:
         description=f"{words} ({field.unit})" if field.unit else words,
         tooltip=": ".join(part for part in (field.help, field.allowed) if part),
         style={"description_width": "9em"},
-        layout={"width": "22em"},
+        layout={"width": "24em"},
     )
     if widget.has_trait("continuous_update"):
         widget.continuous_update = live

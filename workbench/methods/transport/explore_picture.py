@@ -16,6 +16,7 @@ TITLES = ("Source: click a pixel", "Target: where its mass goes", "On the way", 
 SOURCE, TARGET, WAY, CLOSE = "", "2", "3", "4"
 LEAST_REACH = 2.5
 MOST_NAMED = 4
+LEAST_LABELLED = 0.1
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,9 @@ class Picture:
             for code, name in enumerate(ORIGINS):
                 rows, columns = choice.targets[choice.origin == code].T
                 self._trace[name].update(x=columns, y=rows)
-            self._trace["gets mass"].update(x=x, y=y, text=[_percent(share) for share in choice.share])
+            self._trace["gets mass"].update(
+                x=x, y=y, text=[_percent(s) if s >= LEAST_LABELLED else "" for s in choice.share]
+            )
             self._look(CLOSE, row, column, reach, reach)
 
     def _look(self, panel: str, row: float, column: float, half_rows: float, half_columns: float) -> None:
@@ -146,7 +149,7 @@ def _spokes(start: int, ends: np.ndarray) -> np.ndarray:
 def _traces() -> list[tuple[int, int, go.Scatter | go.Heatmap]]:
     """Return row, column and trace of everything that is drawn, from back to front."""
     pixel = {"size": 11, "color": style.OKABE_ITO["yellow"], "line": {"width": 2, "color": "black"}}
-    ring = {"symbol": "circle-open", "size": 19, "color": "black", "line": {"width": 2.5}}
+    ring = {"symbol": "circle-open", "size": 17, "color": "black", "line": {"width": 2.5}}
     line = {"mode": "lines", "line": {"color": style.OKABE_ITO["yellow"], "width": 2.5}, "showlegend": False}
     bold = {"textposition": "top center", "textfont": {"size": 11, "color": "black", "weight": "bold"}}
     origins = [_points(name, marker=_origin_marker(code)) for code, name in enumerate(ORIGINS)]
@@ -174,7 +177,7 @@ def _points(name: str, **options: Any) -> go.Scatter:
 
 
 def _origin_marker(code: int) -> dict[str, Any]:
-    return {"symbol": SYMBOLS[code], "size": 11, "color": style.PALETTE[code], "line": {"width": 1, "color": "white"}}
+    return {"symbol": SYMBOLS[code], "size": 9, "color": style.PALETTE[code], "line": {"width": 1, "color": "white"}}
 
 
 def _layout() -> dict[str, Any]:
