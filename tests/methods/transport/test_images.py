@@ -3,8 +3,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from workbench.errors import DataError, ParameterError
-from workbench.methods.transport.images import MICROGRAPHS, PHOTOGRAPHS, dotmark_image, dotmark_pair, share_out
+from workbench.methods.transport import real_images
+from workbench.methods.transport.images import dotmark_image, dotmark_pair, share_out
 from workbench.methods.transport.random_fields import gaussian_field, matern_covariance
+from workbench.methods.transport.real_images import MICROGRAPHS, PHOTOGRAPHS
 from workbench.methods.transport.shapes import draw_shapes
 from workbench.methods.transport.spec import CLASSES
 
@@ -121,7 +123,7 @@ def test_long_ranges_keep_the_variance():
     ("call", "message"),
     [
         (lambda: dotmark_image("Shape", 64), "cls = 'Shape' is not a class of images; did you mean 'Shapes'?"),
-        (lambda: dotmark_image("Shapes", 0), "side = 0 is not allowed: it takes a whole number from 1 to 4096"),
+        (lambda: dotmark_image("Shapes", 0), "side = 0 is not allowed: it takes a whole number from 2 to 4096"),
         (lambda: dotmark_image("Shapes", 6.5), "side = 6.5 is not allowed"),
         (lambda: dotmark_image("Shapes", 8, seed=-1), "seed = -1 is not allowed"),
         (lambda: dotmark_pair("Shapes", 8, 0, 10), "j = 10 is not allowed: it takes a whole number from 0 to 9"),
@@ -132,6 +134,12 @@ def test_wrong_arguments_are_refused(call, message):
     with pytest.raises(ParameterError) as refusal:
         call()
     assert message in str(refusal.value)
+
+
+def test_a_file_that_scikit_image_lacks_is_named(monkeypatch):
+    monkeypatch.setattr(real_images, "PHOTOGRAPHS", ("lena.png",))
+    with pytest.raises(DataError, match=r"lena.png is not inside the installed scikit-image"):
+        real_images.photograph(0)
 
 
 @pytest.mark.parametrize("below", ["", "Data"])

@@ -10,18 +10,16 @@ block sums, as in DOTmark; for 1024 each pixel is split into four equal ones. Wh
 drawn at the side asked for, since its block sums tend to a constant image.
 """
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from workbench.errors import DataError, ParameterError, nearest
-from workbench.harness.data import read
+from workbench.errors import ParameterError, nearest
 from workbench.methods.transport.random_fields import gaussian_field
+from workbench.methods.transport.real_images import dotmark_file, micrograph, photograph
 from workbench.methods.transport.shapes import draw_shapes
 from workbench.methods.transport.spec import CLASSES
 
@@ -39,33 +37,6 @@ MATERN = {
     "LogitGRF": {"variance": 4.0, "nu": 4.5, "scale": 0.1},
 }
 
-PHOTOGRAPHS = (
-    "camera.png",
-    "astronaut.png",
-    "chelsea.png",
-    "coffee.png",
-    "coins.png",
-    "rocket.jpg",
-    "moon.png",
-    "clock_motion.png",
-    "gravel.png",
-    "brick.png",
-)
-
-# File, crop (top, left, side in pixels), whether the structures are darker than their ground.
-MICROGRAPHS = (
-    ("cell.png", (200, 150, 400), False),
-    ("ihc.png", (0, 0, 256), True),
-    ("retina.jpg", (450, 150, 400), True),
-    ("microaneurysms.png", (0, 0, 102), True),
-    ("ihc.png", (0, 256, 256), True),
-    ("retina.jpg", (250, 450, 400), True),
-    ("ihc.png", (256, 0, 256), True),
-    ("retina.jpg", (700, 350, 400), True),
-    ("ihc.png", (256, 256, 256), True),
-    ("retina.jpg", (500, 750, 400), True),
-)
-
 
 def dotmark_image(
     cls: str, side: int, *, seed: int = 0, matern: str = "handcock", folder: str | Path | None = None
@@ -77,7 +48,7 @@ def dotmark_image(
     cls
         One of ``spec.CLASSES``.
     side
-        Pixels a side, 1 to 4096; see the module for how sides relate.
+        Pixels a side, 2 to 4096; see the module for how sides relate.
     seed
         Number of the image. The real images of a class are numbered 0..9; from 10 on they come
         round again in a shuffled order (photographs, micrographs and files).
@@ -113,7 +84,7 @@ def dotmark_image(
     """
     _require(cls, side, seed)
     if folder:
-        image = _from_folder(Path(folder), cls, side, _turn(seed))
+        image = dotmark_file(Path(folder), cls, side, _turn(seed))
     elif cls == "WhiteNoise":
         image = np.random.default_rng([CLASSES.index(cls), seed, side]).integers(0, 256, (side, side))
     else:
@@ -186,7 +157,7 @@ def share_out(image: npt.NDArray, side: int) -> Image:
 def _require(cls: str, side: int, seed: int) -> None:
     if cls not in CLASSES:
         raise ParameterError(f"cls = {cls!r} is not a class of images{nearest(str(cls), CLASSES)}")
-    _require_whole("side", side, 1, LARGEST)
+    _require_whole("side", side, 2, LARGEST)
     _require_whole("seed", seed, 0, 2**32)
 
 
@@ -206,9 +177,9 @@ def _base_image(cls: str, seed: int, matern: str) -> npt.NDArray[np.uint8]:
     elif cls == "Shapes":
         image = draw_shapes(BASE, rng=rng)
     elif cls == "ClassicImages":
-        image = _centre_square(_packaged(PHOTOGRAPHS[_turn(seed)]))
+        image = photograph(_turn(seed))
     else:
-        image = _micrograph(_turn(seed))
+        image = micrograph(_turn(seed))
     image.setflags(write=False)
     return image
 
@@ -251,50 +222,3 @@ def _turn(seed: int) -> int:
     """Return which of the ten real images has the number `seed`."""
     turn, index = divmod(seed, COUNT)
     return int(np.random.default_rng(turn).permutation(COUNT)[index]) if turn else index
-
-
-def _packaged(name: str) -> npt.NDArray[np.uint8]:
-    """Read a file inside the installed scikit-image, in grey."""
-    from PIL import Image as Picture
-
-    spec = find_spec("skimage")
-    path = Path(spec.origin).parent / "data" / name if spec and spec.origin else Path(name)
-    if not path.is_file():
-        raise DataError(f"{name} is not inside the installed scikit-image: reinstall it, or give a DOTmark folder")
-    with Picture.open(path) as picture:
-        return np.asarray(picture.convert("L"))
-
-
-def _centre_square(image: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    side = min(image.shape)
-    top, left = ((length - side) // 2 for length in image.shape)
-    return image[top : top + side, left : left + side].copy()
-
-
-def _micrograph(index: int) -> npt.NDArray[np.uint8]:
-    """Bright structures on black: the ground, the darker half of the pixels, is subtracted."""
-    name, (top, left, side), dark = MICROGRAPHS[index]
-    crop = _packaged(name)[top : top + side, left : left + side].astype(np.float64)
-    signal = 255 - crop if dark else crop
-    return _grey_levels((signal - np.median(signal)).clip(min=0))
-
-
-def _from_folder(folder: Path, cls: str, side: int, index: int) -> npt.NDArray[np.float64]:
-    places = [folder / cls, folder / "Data" / cls]
-    place = next((place for place in places if place.is_dir()), None)
-    if place is None:
-        raise DataError(f"{folder} is not a DOTmark folder: it has neither {cls}/ nor Data/{cls}/")
-    path = place / f"data{side}_{1001 + index}.csv"
-    if not path.is_file():
-        names = (re.fullmatch(r"data(\d+)_10\d\d", file.stem) for file in place.glob("*.csv"))
-        sides = sorted({int(name[1]) for name in names if name})
-        found = ", ".join(map(str, sides)) or "none"
-        raise DataError(f"{path} does not exist; sides found there: {found}")
-    return _read_levels(path, side)
-
-
-def _read_levels(path: Path, side: int) -> npt.NDArray[np.float64]:
-    image = np.asarray(read(path).array, dtype=np.float64)
-    if image.shape != (side, side) or not (np.isfinite(image).all() and image.min() >= 0 and image.sum() > 0):
-        raise DataError(f"{path} holds {image.shape} numbers, not {side} x {side} finite grey levels, at least 0")
-    return image
