@@ -1,48 +1,28 @@
-"""Compiled loops of the certificate: scaling a flow to its marginals, coupling the left-over, restricted transforms."""
+"""Compiled loops of the rounding: scaling a flow down to its marginals and coupling the left-over."""
 
 import numpy as np
 from numba import njit
 
 
 @njit(cache=True)
-def balance(indptr, cols, x, u, v, rounds):
-    """Scale `x` in place to at most the marginals; return the left-over mass of rows and of columns.
-
-    `rounds` full scalings of rows and columns move misplaced mass along the edges, then rows and columns
-    are scaled down.
-    """
-    n, m = len(u), len(v)
-    factor = np.ones(m)
-    col = np.empty(m)
-    for step in range(rounds + 1):
-        last = step == rounds
-        col[:] = 0
-        for i in range(n):
-            total = 0.0
-            for e in range(indptr[i], indptr[i + 1]):
-                x[e] *= factor[cols[e]]
-                total += x[e]
-            if total > u[i] or (total > 0 and not last):
-                scale = u[i] / total
-                for e in range(indptr[i], indptr[i + 1]):
-                    x[e] *= scale
-                    col[cols[e]] += x[e]
-            else:
-                for e in range(indptr[i], indptr[i + 1]):
-                    col[cols[e]] += x[e]
-        for j in range(m):
-            factor[j] = v[j] / col[j] if col[j] > v[j] or (col[j] > 0 and not last) else 1.0
-    rest_row, rest_col = np.empty(n), v.copy()
-    for i in range(n):
-        total = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            x[e] *= factor[cols[e]]
-            total += x[e]
-            rest_col[cols[e]] -= x[e]
-        rest_row[i] = max(u[i] - total, 0.0)
-    for j in range(m):
-        rest_col[j] = max(rest_col[j], 0.0)
-    return rest_row, rest_col
+def scale_down(rows, cols, flow, u, v):
+    """Scale `flow` in place to at most its marginals, rows then columns; return the left-over of both."""
+    row, col = np.zeros(len(u)), np.zeros(len(v))
+    for e in range(len(flow)):
+        row[rows[e]] += flow[e]
+    for e in range(len(flow)):
+        i = rows[e]
+        if row[i] > u[i]:
+            flow[e] *= u[i] / row[i]
+        col[cols[e]] += flow[e]
+    rest_row, rest_col = u.copy(), v.copy()
+    for e in range(len(flow)):
+        j = cols[e]
+        if col[j] > v[j]:
+            flow[e] *= v[j] / col[j]
+        rest_row[rows[e]] -= flow[e]
+        rest_col[j] -= flow[e]
+    return np.maximum(rest_row, 0.0), np.maximum(rest_col, 0.0)
 
 
 @njit(cache=True)
@@ -74,7 +54,7 @@ def staircase(u, v, row_order, col_order):
 
 @njit(cache=True)
 def push(u, v, best):
-    """Send each row's mass to its best column as far as there is room; return flows and what is left."""
+    """Send each row's mass to its best column as far as there is room; return flows and what is left of both."""
     flow, room = np.empty(len(u)), v.copy()
     for i in range(len(u)):
         flow[i] = min(u[i], room[best[i]])

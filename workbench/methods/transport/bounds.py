@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float
 
 from workbench.methods.transport import certificate, rounding
+from workbench.methods.transport.forest import Forest
 from workbench.methods.transport.geometry import Measure
 from workbench.methods.transport.support import Edges
 
@@ -23,12 +24,20 @@ class Bounds:
         if dual.lower > self.dual.lower:
             self.dual = dual
 
-    def drop_upper(self, edges: Edges, flow: Float[np.ndarray, " edges"], rounds: int) -> rounding.Plan:
-        """Try a flow: its rounded plan may be cheaper. Return that plan."""
-        plan = rounding.round_flow(edges, flow, self.source, self.target, self.order, rounds)
+    def improve(
+        self, edges: Edges, flow: Float[np.ndarray, " edges"], f: Float[np.ndarray, " n"], g: Float[np.ndarray, " m"]
+    ) -> Float[np.ndarray, " m"]:
+        """Try a flow and potentials, and what a forest of the flow makes of them; return the forest's potential."""
+        u, v = self.source.weights, self.target.weights
+        forest = Forest(edges, flow, len(u), len(v))
+        basic = forest.potential(f, g)
+        self.raise_lower(g)
+        self.raise_lower(basic)
+        pairs = forest.rows, forest.cols, forest.repair(u, v)
+        plan = rounding.round_pairs(pairs, forest.cost, self.source, self.target, self.order)
         if plan.value < self.plan.value:
             self.plan = plan
-        return plan
+        return basic
 
     @property
     def lower(self) -> float:

@@ -13,8 +13,7 @@ from scipy.sparse import coo_array
 from workbench.errors import DataError
 from workbench.methods.transport.ctransform import transform
 from workbench.methods.transport.geometry import Measure, measure
-from workbench.methods.transport.rounding import orders, round_flow
-from workbench.methods.transport.support import Proposal, unite
+from workbench.methods.transport.rounding import orders, pair_costs, round_pairs
 
 EPS = float(np.finfo(float).eps)
 
@@ -131,7 +130,8 @@ def certify(
     plan = plan.tocoo()
     rows, cols = source.position[plan.row], target.position[plan.col]
     valid = (rows >= 0) & (cols >= 0) & (plan.data > 0)
-    edges = unite(source, target, [Proposal(rows[valid], cols[valid], 0, plan.data[valid])])
-    rounded = round_flow(edges, edges.flow, source, target, orders(target, best.best), 0)
+    pairs = rows[valid], cols[valid], plan.data[valid]
+    cost = pair_costs(source, target, pairs[0], pairs[1])
+    rounded = round_pairs(pairs, cost, source, target, orders(target, best.best))
     gap = relative_gap(best.lower, rounded.value, rounding_error(best.f, best.g, source, target))
     return Certificate(best.lower, rounded.value, gap, rounded.leftover)

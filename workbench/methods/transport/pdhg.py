@@ -9,19 +9,22 @@ exactly 1, so the step needs no search. One iteration of the plain step T, with 
 The iterate moves to ``(k+1)/(k+2) (2 T(z) - z) + 1/(k+2) z0`` with z0 the point of the last restart.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from numba import get_num_threads, set_num_threads
 
 from workbench.harness.threads import numba_at_most
 from workbench.methods.transport import _jit_pdhg as _jit
 from workbench.methods.transport.support import Edges
 
 ETA = 0.998
-EDGES_A_BLOCK = 16384
+BLOCK = 65536
 MOST_BLOCKS = 8
+MOST_DRIFT = 1e4
 
 
 @dataclass(frozen=True)
@@ -58,80 +61,123 @@ class Point:
 
 
 class Halpern:
-    """The state of the iteration on one restricted problem."""
+    """The state of the iteration on one restricted problem.
 
-    def __init__(self, edges: Edges, u: np.ndarray, v: np.ndarray, f: np.ndarray, g: np.ndarray, omega: float,
-                 dtype: type = np.float32) -> None:
-        self.edges, self.u, self.v, self.omega = edges, u, v, omega
-        self.base = f.copy(), g.copy()
+    Flows and slacks are held in single precision, relative to the potentials at the start; sums in double.
+
+    Parameters
+    ----------
+    edges
+        The support, with the flow to start from.
+    u, v
+        Masses of sources and targets.
+    f, g
+        Potentials to start from.
+    omega
+        Primal weight to start from.
+    """
+
+    def __init__(
+        self, edges: Edges, u: np.ndarray, v: np.ndarray, f: np.ndarray, g: np.ndarray, omega: float
+    ) -> None:
+        n, m, count = len(u), len(v), len(edges.cols)
         rows = edges.rows
-        self.slack = (edges.cost - f[rows] - g[edges.cols]).astype(dtype)
-        self.degree = np.maximum(np.diff(edges.indptr), 1), np.maximum(np.bincount(edges.cols, minlength=len(v)), 1)
-        blocks = int(np.clip(len(edges.cols) // EDGES_A_BLOCK, 1, MOST_BLOCKS))
-        self.blocks = np.searchsorted(edges.indptr, np.linspace(0, len(edges.cols), blocks + 1)[:-1])
-        self.blocks = np.append(self.blocks, len(u))
-        self.partial = np.zeros((blocks, len(v)))
-        self.x = edges.flow.astype(dtype)
-        self.f, self.g = np.zeros(len(u)), np.zeros(len(v))
-        self.row = np.bincount(rows, edges.flow, len(u))
-        self.partial[0] = np.bincount(edges.cols, edges.flow, len(v))
-        n, m = len(u), len(v)
-        self.new = [np.empty_like(self.x), np.empty(n), np.empty(m), np.empty(m), np.empty(n), np.empty(m)]
+        self.u, self.v, self.base = u, v, (f, g)
+        self.indptr, self.cols = edges.indptr, edges.cols.astype(np.uint32)
+        self.slack = (edges.cost - f[rows] - g[edges.cols]).astype(np.float32)
+        self.degree = np.maximum(np.diff(edges.indptr), 1.0), np.maximum(np.bincount(edges.cols, minlength=m), 1.0)
+        self.blocks = _blocks(edges.indptr)
+        self.partial = np.zeros((len(self.blocks) - 1, m))
+        self.x, self.f, self.g = edges.flow.astype(np.float32), np.zeros(n), np.zeros(m)
+        self.row = np.bincount(rows, edges.flow, n)
+        self.partial[0] = np.bincount(edges.cols, edges.flow, m)
+        self.new = np.empty(count, np.float32), np.empty(n), np.empty(m), np.empty(n), np.empty(m)
         self.anchor = self.x.copy(), self.f.copy(), self.g.copy()
-        self.since = self.total = 0
-        self.first_error = self.last_error = np.inf
+        self.omega = self.first_omega = omega
         self.integral = 0.0
+        self.since = self.total = 0
+        self.errors: list[float] = []
 
     def advance(self, count: int) -> None:
-        """Do `count` iterations in place."""
+        """Do `count` iterations."""
         x0, f0, g0 = self.anchor
-        with numba_at_most(len(self.blocks) - 1):
-            _jit.sweeps(count, self.since, self.edges.indptr, self.edges.cols, self.slack, self.x, x0, self.f, f0, self.row,
-                        self.u, ETA / self.omega / self.degree[0], self.g, g0, self.v, ETA / self.omega / self.degree[1],
-                        self.partial, self.blocks, ETA * self.omega / 2)
+        steps = self._steps()
+        with one_thread_if(len(self.blocks) == 2):
+            _jit.sweeps(
+                count, self.since, self.indptr, self.cols, self.slack, self.x, x0, self.f, f0, self.row, self.u,
+                steps[0], self.g, g0, self.v, steps[1], self.partial, self.blocks, steps[2],
+            )  # fmt: skip
         self.since += count
         self.total += count
 
     def look(self) -> Point:
-        x, f, g, bar, row, col = self.new
+        """Return the image of the plain step, and restart from it if it is time."""
+        x, f, g, row, col = self.new
+        steps = self._steps()
         value, moved, cross = _jit.image(
-            self.edges.indptr, self.edges.cols, self.slack, self.x, self.f, self.row, self.u,
-            ETA / self.omega / self.degree[0], self.g, self.partial.sum(axis=0), self.v,
-            ETA / self.omega / self.degree[1], ETA * self.omega / 2, x, f, g, bar, row, col)
-        turned = self.degree[0] @ (f - self.f) ** 2 + self.degree[1] @ (g - self.g) ** 2
-        error = np.sqrt(max(self.omega * turned + 2 * moved / self.omega - 2 * ETA * cross, 0.0))
-        restart = self._due(error)
+            self.indptr, self.cols, self.slack, self.x, self.f, self.row, self.u, steps[0], self.g,
+            self.partial.sum(axis=0), self.v, steps[1], steps[2], x, f, g, row, col,
+        )  # fmt: skip
+        turned = self._turned(f - self.f, g - self.g)
+        self.errors.append(float(np.sqrt(max(self.omega * turned + 2 * moved / self.omega - 2 * ETA * cross, 0.0))))
+        f, g = self.base[0] + f, self.base[1] + g
         misplaced = np.abs(row - self.u).sum() + np.abs(col - self.v).sum()
-        f0, g0 = self.base
-        dual = self.u @ (f0 + f) + self.v @ (g0 + g)
-        value += row @ f0 + col @ g0
-        return Point(x, f0 + f, g0 + g, misplaced, value, dual, self.omega, self.total, restart)
+        value += row @ self.base[0] + col @ self.base[1]
+        omega, restart = self.omega, self._due()
+        point = Point(x.copy(), f, g, misplaced, value, self.u @ f + self.v @ g, omega, self.total, restart)
+        if restart:
+            self._restart()
+        return point
 
-    def _due(self, error: float) -> bool:
-        if self.first_error == np.inf:
-            self.first_error = self.last_error = error
-            return True if self.total == self.since else False
-        due = (
-            self.since >= 0.36 * self.total
-            or error <= 0.2 * self.first_error
-            or (error <= 0.5 * self.first_error and error > self.last_error)
-        )
-        self.last_error = error
-        return due
+    def _steps(self) -> tuple[np.ndarray, np.ndarray, float]:
+        row, col = (ETA / self.omega / degree for degree in self.degree)
+        return row, col, ETA * self.omega / 2
 
-    def restart(self) -> None:
-        x, f, g, _, row, col = self.new
-        x0, f0, g0 = self.anchor
-        primal = np.sqrt(2.0) * np.linalg.norm(x - x0)
-        dual = np.sqrt(self.degree[0] @ (f - f0) ** 2 + self.degree[1] @ (g - g0) ** 2)
-        if primal > 1e-12 and dual > 1e-14:
-            err = np.log(primal / dual) - np.log(self.omega)
-            self.integral = 0.3 * self.integral + err
-            self.omega = float(np.exp(np.log(self.omega) + 0.99 * err + 0.01 * self.integral))
-        self.x[:], self.f[:], self.g[:] = x, f, g
-        self.row[:] = row
+    def _turned(self, f: np.ndarray, g: np.ndarray) -> float:
+        """Return the squared length of a change of the potentials in the scaled space."""
+        return float(self.degree[0] @ f**2 + self.degree[1] @ g**2)
+
+    def _due(self) -> bool:
+        """Return whether to restart: at once, after a long stretch, or as the fixed-point error falls."""
+        first, last = self.errors[0], self.errors[-1]
+        rose = len(self.errors) > 1 and last > self.errors[-2]
+        long = self.since >= 0.36 * self.total
+        return long or last <= 0.2 * first or (last <= 0.5 * first and rose)
+
+    def _restart(self) -> None:
+        x, f, g, row, col = self.new
+        self._balance(x - self.anchor[0], f - self.anchor[1], g - self.anchor[2])
+        self.x[:], self.f[:], self.g[:], self.row[:] = x, f, g, row
         self.partial[:] = 0
         self.partial[0] = col
-        self.anchor = self.x.copy(), self.f.copy(), self.g.copy()
+        self.anchor = x.copy(), f.copy(), g.copy()
         self.since = 0
-        self.first_error = np.inf
+        self.errors = []
+
+    def _balance(self, x: np.ndarray, f: np.ndarray, g: np.ndarray) -> None:
+        """Set the primal weight from how far flow and potentials moved since the restart (PID rule)."""
+        moved, turned = np.sqrt(2.0) * float(np.linalg.norm(x)), np.sqrt(self._turned(f, g))
+        if moved > 0 and turned > 0:
+            error = np.log(moved / turned / self.omega)
+            self.integral = 0.3 * self.integral + error
+            omega = self.omega * np.exp(0.99 * error + 0.01 * self.integral)
+            self.omega = float(np.clip(omega, self.first_omega / MOST_DRIFT, self.first_omega * MOST_DRIFT))
+
+
+def _blocks(indptr: np.ndarray) -> np.ndarray:
+    """Return where blocks of rows with about equally many edges begin; their number depends on the edges alone."""
+    count = int(np.clip(indptr[-1] // BLOCK, 1, MOST_BLOCKS))
+    inner = np.searchsorted(indptr, np.arange(1, count) * indptr[-1] // count)
+    return np.concatenate([[0], inner, [len(indptr) - 1]])
+
+
+@contextmanager
+def one_thread_if(small: bool) -> Iterator[None]:
+    """Use one thread within, where waking the others would cost more than they do."""
+    before = get_num_threads()
+    if small:
+        set_num_threads(1)
+    try:
+        yield
+    finally:
+        set_num_threads(before)

@@ -12,7 +12,6 @@ from jaxtyping import Float, Int
 
 from workbench.methods.transport import _jit_rounding as _jit
 from workbench.methods.transport.geometry import Measure
-from workbench.methods.transport.support import Edges
 
 
 @dataclass(frozen=True)
@@ -62,17 +61,18 @@ def orders(target: Measure, best: Int[np.ndarray, " n"]) -> tuple[Int[np.ndarray
     return np.argsort(code[best], kind="stable"), np.argsort(code, kind="stable")
 
 
-def round_flow(
-    edges: Edges, flow: Float[np.ndarray, " edges"], source: Measure, target: Measure, order: tuple, rounds: int
+def round_pairs(
+    pairs: tuple, cost: Float[np.ndarray, " pairs"], source: Measure, target: Measure, order: tuple
 ) -> Plan:
-    """Return a plan with exact marginals near `flow`; `rounds` full scalings come first.
+    """Return a plan with exact marginals near a flow given as rows, columns and masses.
 
-    Cost O(edges x rounds + pixels).
+    Cost O(pairs + pixels).
     """
+    rows, cols, flow = pairs
     flow = flow.astype(float)
-    rest = _jit.balance(edges.indptr, edges.cols, flow, source.weights, target.weights, rounds)
+    rest = _jit.scale_down(rows, cols, flow, source.weights, target.weights)
     used = flow > 0
-    return _complete((edges.rows[used], edges.cols[used], flow[used]), edges.cost[used], rest, order, source, target)
+    return _complete((rows[used], cols[used], flow[used]), cost[used], rest, order, source, target)
 
 
 def greedy(source: Measure, target: Measure, best: Int[np.ndarray, " n"], order: tuple) -> Plan:

@@ -21,7 +21,7 @@ from workbench.methods.transport.result import HISTORY, TRACE, OTResult, Support
 from workbench.methods.transport.support import KEPT, PROLONGED, Edges, Proposal, full, largest, unite
 
 CHECK = 60
-ROUNDS = 4
+PRICE = 0.2
 
 
 @dataclass(frozen=True)
@@ -235,8 +235,7 @@ class Run:
             answer = highs.solve(edges, bounds.source.weights, bounds.target.weights)
             if answer is not None:
                 flow, g, iterations = answer
-                bounds.raise_lower(g)
-                bounds.drop_upper(edges, flow, 0)
+                bounds.improve(edges, flow, bounds.dual.f, g)
                 return flow, g, iterations
             return edges.flow, g, 0
         return self.pdhg(level, inner, edges, bounds, g)
@@ -253,20 +252,21 @@ class Run:
         while True:
             state.advance(min(CHECK, self.options.max_iterations - state.total))
             point = state.look()
-            if point.restart:
-                state.restart()
-            bounds.raise_lower(point.g)
-            bounds.drop_upper(edges, point.x, ROUNDS)
-            best = pricing.restricted_transform(edges, point.g, point.f)
-            restricted = (bounds.upper - max(u @ best + v @ point.g, bounds.lower)) / max(bounds.upper, 1e-300)
+            basic = bounds.improve(edges, point.x, point.f, point.g)
+            below = max(bounds.lower, *(self.restricted_dual(edges, h, u, v) for h in (point.g, basic)))
+            restricted = (bounds.upper - below) / max(bounds.upper, 1e-300)
             self.report(level, bounds)
             self.record(level, inner, point, restricted)
-            if bounds.rel_gap <= tol or restricted <= max(tol / 2, 0.2 * bounds.rel_gap):
+            if bounds.rel_gap <= tol or restricted <= max(tol / 2, PRICE * bounds.rel_gap):
                 break
             if state.total >= self.options.max_iterations:
                 break
         self.omega = state.omega
         return point.x.astype(float), point.g, state.total
+
+    def restricted_dual(self, edges: Edges, g: np.ndarray, u: np.ndarray, v: np.ndarray) -> float:
+        """Return the dual value of a potential in the restricted problem."""
+        return float(u @ pricing.restricted_transform(edges, g, np.zeros(len(u))) + v @ g)
 
     def record(self, level: int, inner: int, point: Any, gap: float) -> None:
         """Keep the residuals if a trace is asked for."""
