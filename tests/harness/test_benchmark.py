@@ -5,7 +5,8 @@ import pytest
 
 from workbench.errors import WorkbenchError
 from workbench.harness import benchmark
-from workbench.harness.benchmark import Row, Workload, main, measure, peak_memory, summary
+from workbench.harness.benchmark import Row, Workload, main, measure, peak_memory
+from workbench.harness.benchmark_report import summary
 
 
 def work(name="total", **changes):

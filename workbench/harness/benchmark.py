@@ -7,14 +7,11 @@ process of its own, above what that process held after imports and input.
 
 import argparse
 import json
-import os
-import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from fnmatch import fnmatch
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -22,13 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from workbench.errors import WorkbenchError, nearest
-from workbench.harness import registry
+from workbench.harness import benchmark_report, registry
 from workbench.harness.memory import PeakMemory
-from workbench.harness.provenance import versions
-from workbench.harness.threads import limited, thread_counts
+from workbench.harness.threads import limited
 
 MOST_TURNS = 9
 
@@ -209,25 +204,14 @@ def main(method: str, arguments: Sequence[str] = ()) -> int:
     for number, workload in enumerate(chosen, 1):
         console.print(f"{number}/{len(chosen)} {workload.name}", markup=False)
         rows.append(_with_memory(method, workload, options))
-    console.print(_table(rows))
-    for line in summary(rows):
+    console.print(benchmark_report.table(rows))
+    for line in benchmark_report.summary(rows):
         console.print(line, markup=False)
     if options.json:
-        report = {"method": method, "machine": _machine(), "rows": [asdict(row) for row in rows]}
+        report = {"method": method, "machine": benchmark_report.machine(), "rows": [asdict(row) for row in rows]}
         options.json.write_text(json.dumps(report, indent=1) + "\n")
         console.print(f"wrote {options.json}", markup=False)
     return int(any(row.wrong for row in rows))
-
-
-def summary(rows: Sequence[Row]) -> list[str]:
-    """Return a line for each group with a peer: the median, least and greatest ratio."""
-    lines = []
-    for group in dict.fromkeys(row.group for row in rows):
-        ratios = [row.ratio for row in rows if row.group == group and row.ratio is not None]
-        if ratios:
-            spread = f"{min(ratios):.3g} to {max(ratios):.3g}"
-            lines.append(f"{group}: peer / ours {statistics.median(ratios):.3g} (median of {len(ratios)}; {spread})")
-    return lines
 
 
 def _turn(
@@ -280,61 +264,3 @@ def _with_memory(method: str, workload: Workload, options: argparse.Namespace) -
     if row.ratio is None or options.quick:
         return row
     return replace(row, peer_memory_bytes=peak_memory(method, workload.name, "peer"))
-
-
-def _machine() -> dict[str, Any]:
-    return {
-        "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "system": platform.platform(),
-        "processor": _processor(),
-        "load": os.getloadavg()[0],
-        "threads": thread_counts(),
-        "versions": versions(),
-    }
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    return next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
-
-
-def _table(rows: Sequence[Row]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in (
-        "workload",
-        "ours s",
-        "threads",
-        "MB",
-        "peer",
-        "peer s",
-        "threads",
-        "MB",
-        "ratio",
-        "turns",
-        "found",
-    ):
-        table.add_column(heading, justify="left" if heading in ("workload", "peer", "found") else "right")
-    for row in rows:
-        found = [f"{name} {value:.3g}" for name, value in row.facts.items()]
-        found += [f"WRONG: {row.wrong}"] if row.wrong else ["results agree"] if row.ratio is not None else []
-        table.add_row(
-            row.name,
-            f"{row.seconds:.3g}",
-            str(row.threads.get("numba", 1)),
-            _megabytes(row.memory_bytes),
-            row.note or row.peer_name or "-",
-            "-" if row.peer_seconds is None else f"{row.peer_seconds:.3g}",
-            "-" if row.peer_threads is None else str(row.peer_threads),
-            _megabytes(row.peer_memory_bytes),
-            "-" if row.ratio is None else f"{row.ratio:.3g}",
-            str(row.turns),
-            ", ".join(found),
-        )
-    return table
-
-
-def _megabytes(count: int | None) -> str:
-    return "-" if count is None else f"{count / 1e6:.0f}"
