@@ -11,7 +11,7 @@ REPO2DOCKER := .venv-repo2docker/.ready
 PIP_INSTALL := -m pip install --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lab check budget clean
+.PHONY: help run test lab check lint format types budget clean
 
 help:  ## list what can be asked for
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,9 +25,15 @@ test: $(READY) $(REPO2DOCKER)  ## run the whole test suite
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(BIN)/workbench lab
 
-check: $(READY)  ## lint, format and types
+check: lint format types  ## lint, format and types
+
+lint: $(READY)
 	$(BIN)/ruff check .
+
+format: $(READY)
 	$(BIN)/ruff format --check .
+
+types: $(READY)
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 budget: $(READY)  ## measure time and memory against the budgets
