@@ -147,8 +147,8 @@ def test_run_all_goes_on_after_a_failure(toy, call, monkeypatch):
     from workbench.cli import run
     from workbench.errors import RunError
 
-    def broken(work, *rest):
-        raise RunError(f"{work.method.name} failed")
+    def broken(job, timeout):
+        raise RunError(f"{job.name} failed")
 
     monkeypatch.setattr(run, "_done", broken)
     code, _, said = call("run", "--all", "--no-notebook")

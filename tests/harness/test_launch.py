@@ -12,8 +12,10 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+import workbench
 from workbench.errors import RunError
 from workbench.harness import supervisor
+from workbench.harness.job import Job
 from workbench.harness.launch import launch
 from workbench.harness.runner import Run
 
@@ -164,7 +166,7 @@ def test_an_endless_cell(toy, monkeypatch):
         ahead = 10_000.0 if event.get("heading") == "Run the study" else ahead
 
     with pytest.raises(RunError) as caught:
-        launch(Run(toy, {"fault": "endless"}, out="out"), notebook=True, on_event=on_event, timeout=1000)
+        launch(Job(Run(toy, {"fault": "endless"}, out="out"), notebook=True), on_event=on_event, timeout=1000)
     assert f"toy was stopped {STUDY}" in str(caught.value) and caught.value.exit_code == 1
     assert "the time allowed is 16 min 40 s; allow more with --timeout; what ran is kept in out/" in str(caught.value)
     assert [path.name[-13:] for path in Path("out").iterdir()] == [".failed.ipynb"]
@@ -209,15 +211,23 @@ def test_when_the_command_itself_is_killed_no_kernel_lives_on(stopped):
     call.assert_clean()
 
 
-def test_a_kernel_that_does_not_end_is_killed_and_the_run_started_once_more(toy):
-    events = []
-    finished = launch(
-        Run(toy, {"fault": "linger"}, out="out"), notebook=True, on_event=events.append, timeout=LONG, patience=3
-    )
+def test_a_run_that_does_not_end_is_started_once_more(toy, monkeypatch):
+    from workbench.harness import launch as module
+
+    events, calls = [], []
+
+    def first_idle(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise module.OutOfTime(idle=True)
+        return supervisor.supervise(*arguments, **options)
+
+    monkeypatch.setattr(module, "supervise", first_idle)
+    finished = launch(Job(Run(toy, out="out"), notebook=False), on_event=events.append)
+    assert finished.result.is_file()
     assert [event["note"] for event in events if "note" in event] == [
-        "the kernel did not end within 3 s of its last cell; starting once more"
+        "toy did not end within 60 s of its last cell; starting once more"
     ]
-    assert finished.notebook.is_file() and finished.result.is_file()
 
 
 def test_a_child_that_never_ends_is_an_error_after_the_second_time(toy, monkeypatch):
@@ -228,4 +238,23 @@ def test_a_child_that_never_ends_is_an_error_after_the_second_time(toy, monkeypa
 
     monkeypatch.setattr(module, "supervise", idle)
     with pytest.raises(RunError, match="toy did not end after its last cell, twice"):
-        launch(Run(toy, out="out"), notebook=False, on_event=lambda event: None)
+        launch(Job(Run(toy, out="out"), notebook=False), on_event=lambda event: None)
+
+
+def test_plain_papermill_runs_the_notebook_too(toy):
+    """Without our runner: parameters in, a result file out, and a line that says how it went."""
+    command = [
+        "papermill",
+        str(TOY / "notebooks" / "toy.ipynb"),
+        "executed.ipynb",
+        "-p",
+        "count",
+        "50",
+        "-p",
+        "out",
+        "here",
+    ]
+    subprocess.run([sys.executable, "-m", *command], check=True, capture_output=True)
+    (result,) = Path("here").iterdir()
+    assert workbench.load(result).sizes["draw"] == 50
+    assert "<small>toy: done (" in Path("executed.ipynb").read_text()

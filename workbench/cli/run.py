@@ -9,6 +9,7 @@ from workbench.cli.live import Live
 from workbench.cli.output import complain, console, megabytes, say, verdicts
 from workbench.errors import ParameterError, WorkbenchError
 from workbench.harness import claims, registry, results
+from workbench.harness.job import Job
 from workbench.harness.launch import Finished, finished_before, launch
 from workbench.harness.notebook import CONTROLS
 from workbench.harness.params import PRESETS, Params
@@ -50,7 +51,7 @@ def run(
     codes = []
     for work in works:
         try:
-            finished = _done(work, not no_notebook, force, threads, timeout)
+            finished = _done(Job(work, not no_notebook, force, threads), timeout)
         except WorkbenchError as error:
             if not all_methods or error.exit_code > 2:
                 raise
@@ -93,12 +94,12 @@ def _specified(name: str, texts: list[str], scale: str, seed: int | None, data: 
     return Run(name, params, data=data, out=out)
 
 
-def _done(work: Run, notebook: bool, force: bool, threads: int | None, timeout: float | None) -> Finished:
-    if not force and (finished := finished_before(work, notebook=notebook)):
-        say(f"{work.method.name}: reused the result of an equal run (--force runs it again)")
+def _done(job: Job, timeout: float | None) -> Finished:
+    if not job.force and (finished := finished_before(job)):
+        say(f"{job.name}: reused the result of an equal run (--force runs it again)")
         return finished
-    with Live(work.method.name) as live:
-        return launch(work, notebook=notebook, on_event=live, force=force, threads=threads, timeout=timeout)
+    with Live(job.name) as live:
+        return launch(job, on_event=live, timeout=timeout)
 
 
 def _report(work: Run, finished: Finished, *, html: bool, strict: bool) -> int:

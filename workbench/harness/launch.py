@@ -1,7 +1,6 @@
 """Runs a study, or its notebook, in a supervised child process, and says in one line what went wrong."""
 
 import contextlib
-import json
 import shutil
 import sys
 import tempfile
@@ -12,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import RunError, WorkbenchError
-from workbench.harness import paths
+from workbench.harness.job import Job
 from workbench.harness.notebook import Cell
 from workbench.harness.progress import FILE_VARIABLE, duration
 from workbench.harness.results import attributes, write_atomically
-from workbench.harness.runner import FORCE_VARIABLE, Run
 from workbench.harness.supervisor import Event, Outcome, OutOfTime, supervise
-from workbench.harness.threads import environment
 
 TIMEOUTS = {"quick": 15 * 60.0, "full": 2 * 3600.0, "off protocol": 2 * 3600.0}
 PATIENCE = 60.0
+INTERRUPTED = 130
 _NOISE = "TCP without encryption"
 
 
@@ -37,39 +35,25 @@ class Finished:
     reused: bool = False
 
 
-def finished_before(work: Run, *, notebook: bool) -> Finished | None:
+def finished_before(job: Job) -> Finished | None:
     """Return the files of an equal earlier run, None if any is missing or not to be trusted."""
-    result, executed = _files(work, notebook)
-    if executed and not executed.is_file():
+    if job.executed and not job.executed.is_file():
         return None
-    found = work.reusable()
-    return None if found is None else Finished(found, result, executed, reused=True)
+    found = job.work.reusable()
+    return None if found is None else Finished(found, job.result, job.executed, reused=True)
 
 
 def launch(
-    work: Run,
-    *,
-    notebook: bool,
-    on_event: Callable[[Event], None],
-    force: bool = False,
-    threads: int | None = None,
-    timeout: float | None = None,
-    patience: float = PATIENCE,
+    job: Job, *, on_event: Callable[[Event], None], timeout: float | None = None, patience: float = PATIENCE
 ) -> Finished:
-    """Do `work` in a child process, through its notebook or not.
+    """Do `job` in a child process.
 
     Parameters
     ----------
-    work
-        The run, with a result file.
-    notebook
-        Whether to execute the method's notebook rather than the study alone.
+    job
+        The run, and how it is to be done.
     on_event
         Called with each event: ``cell``, ``of`` and ``heading``; ``fraction`` and ``text``; ``note``; ``log``.
-    force
-        Run even if the result is there.
-    threads
-        Threads of numba, torch and BLAS.
     timeout
         Seconds of wall clock allowed; None for what suits the scale.
     patience
@@ -84,20 +68,16 @@ def launch(
         If the study refuses its input.
     """
     start = time.monotonic()
-    result, executed = _files(work, notebook)
-    job = _job(work, notebook, threads)
-    variables = _environment(force, threads)
-    limit = timeout or TIMEOUTS[work.params.scale()]
-    for last in (False, True):
-        position = _Position(work.method.name, on_event)
+    limit = timeout or TIMEOUTS[job.work.params.scale()]
+    try:
+        outcome = _attempt(job, on_event, limit, patience)
+    except _Idle:
+        on_event({"note": f"{job.name} did not end within {patience:g} s of its last cell; starting once more"})
         try:
-            outcome = _attempt(job, executed, variables, position, limit, patience)
-            return Finished(attributes(result), result, executed, time.monotonic() - start, outcome.peak_bytes)
+            outcome = _attempt(job, on_event, limit, patience)
         except _Idle:
-            if last:
-                raise RunError(f"{work.method.name} did not end after its last cell, twice") from None
-            on_event({"note": f"the kernel did not end within {patience:g} s of its last cell; starting once more"})
-    raise AssertionError("unreachable")
+            raise RunError(f"{job.name} did not end after its last cell, twice") from None
+    return Finished(attributes(job.result), job.result, job.executed, time.monotonic() - start, outcome.peak_bytes)
 
 
 class _Idle(Exception):
@@ -127,43 +107,41 @@ class _Position:
         return f"{self.name} {what}{place} after {duration(time.monotonic() - self.since)}{reason}{kept_in}"
 
 
-def _attempt(
-    job: dict[str, Any],
-    executed: Path | None,
-    variables: dict[str, str],
-    position: _Position,
-    limit: float,
-    patience: float,
-) -> Outcome:
+def _attempt(job: Job, on_event: Callable[[Event], None], limit: float, patience: float) -> Outcome:
+    """Start the child once; put its notebook in place, or raise what went wrong."""
+    position = _Position(job.name, on_event)
     with tempfile.TemporaryDirectory(prefix="workbench-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         draft = folder / "executed.ipynb"
-        (folder / "job.json").write_text(json.dumps(job | {"executed": str(draft)}))
+        (folder / "job.json").write_text(job.to_json(draft))
         try:
-            outcome = supervise(
-                [sys.executable, "-m", "workbench.harness._child", name],
-                environment=variables | {FILE_VARIABLE: str(folder / "events")},
-                events=folder / "events",
-                log=folder / "log",
-                on_event=position,
-                timeout=limit,
-                patience=patience,
-            )
+            outcome = _supervised(job, folder, position, limit, patience)
         except OutOfTime as stop:
             if stop.idle:
                 raise _Idle from None
             reason = f": the time allowed is {duration(limit)}; allow more with --timeout"
-            raise RunError(position.sentence("was stopped", reason, _keep(draft, executed))) from None
+            raise RunError(position.sentence("was stopped", reason, _keep(draft, job))) from None
         except KeyboardInterrupt:
-            error = RunError(position.sentence("was interrupted", "", _keep(draft, executed)))
-            error.exit_code = 130
+            error = RunError(position.sentence("was interrupted", "", _keep(draft, job)))
+            error.exit_code = INTERRUPTED
             raise error from None
         if position.error or outcome.code:
-            raise _failure(position, outcome, folder / "log", _keep(draft, executed))
-        if executed:
-            _put(draft, executed)
-            _failed(executed).unlink(missing_ok=True)
+            raise _failure(position, outcome, folder / "log", _keep(draft, job))
+        _put(draft, job)
     return outcome
+
+
+def _supervised(job: Job, folder: Path, position: _Position, limit: float, patience: float) -> Outcome:
+    events = folder / "events"
+    return supervise(
+        [sys.executable, "-m", "workbench.harness._child", str(folder)],
+        environment=job.environment() | {FILE_VARIABLE: str(events)},
+        events=events,
+        log=folder / "log",
+        on_event=position,
+        timeout=limit,
+        patience=patience,
+    )
 
 
 def _failure(position: _Position, outcome: Outcome, log: Path, kept: Path | None) -> WorkbenchError:
@@ -181,49 +159,22 @@ def _ending(code: int) -> str:
     return f"its process was killed by signal {-code}" if code < 0 else f"its process ended with code {code}"
 
 
-def _files(work: Run, notebook: bool) -> tuple[Path, Path | None]:
-    if work.path is None:
-        raise WorkbenchError("a run in a child process needs a folder for its result: give out")
-    return work.path, work.path.with_suffix(".ipynb") if notebook else None
+def _put(draft: Path, job: Job) -> None:
+    """Give the executed notebook its final name; what an earlier failure left is out of date."""
+    if job.executed is None or job.failed is None:
+        return
+    try:
+        write_atomically(job.executed, lambda part: shutil.copyfile(draft, part))
+    except OSError as error:
+        raise RunError(f"{job.name} ran, but {job.executed} cannot be written: {error.strerror}") from None
+    job.failed.unlink(missing_ok=True)
 
 
-def _job(work: Run, notebook: bool, threads: int | None) -> dict[str, Any]:
-    assert work.path is not None
-    data = [str(item.path.resolve()) for item in work.data or ()]
-    out = str(work.path.parent.resolve())
-    values, defaults = work.params.to_dict(), type(work.params).preset("quick").to_dict()
-    changed = {name: value for name, value in values.items() if value != defaults[name]}
-    return {
-        "method": work.method.name,
-        "params": values,
-        "data": data,
-        "out": out,
-        "threads": threads,
-        "notebook": str(work.method.notebook) if notebook else None,
-        "parameters": changed | {"interactive": False, "out": out, "data": data},
-    }
-
-
-def _environment(force: bool, threads: int | None) -> dict[str, str]:
-    variables = paths.jupyter_environment() | environment(threads)
-    for name in ("MPLBACKEND", FORCE_VARIABLE):
-        variables.pop(name, None)
-    return variables | ({FORCE_VARIABLE: "1"} if force else {})
-
-
-def _keep(draft: Path, executed: Path | None) -> Path | None:
+def _keep(draft: Path, job: Job) -> Path | None:
     """Keep what was executed of a notebook under a name that says that it failed, if there is room."""
-    if executed is None or not draft.exists():
+    if job.failed is None or not draft.exists():
         return None
     with contextlib.suppress(OSError):
-        _put(draft, _failed(executed))
-        return _failed(executed)
+        write_atomically(job.failed, lambda part: shutil.copyfile(draft, part))
+        return job.failed
     return None
-
-
-def _failed(executed: Path) -> Path:
-    return executed.with_suffix(".failed.ipynb")
-
-
-def _put(draft: Path, final: Path) -> None:
-    write_atomically(final, lambda part: shutil.copyfile(draft, part))

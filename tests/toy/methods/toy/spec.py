@@ -7,7 +7,7 @@ from workbench.harness.registry import DataNeeds, Reference
 
 TITLE = "The mean of random numbers"
 SUMMARY = "Draws numbers and averages them."
-FAULTS = ("none", "endless", "kill", "raise", "refuse", "linger")
+FAULTS = ("none", "endless", "kill", "raise", "refuse")
 
 
 class Params(BaseParams):
