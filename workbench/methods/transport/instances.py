@@ -15,7 +15,7 @@ from workbench.methods.transport.spec import Params
 OWN = "own images"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance:
     """A pair of images and where it stands in the study's table."""
 
@@ -37,7 +37,7 @@ class Instance:
         return Instance(self.image_class, max(*source.shape, *target.shape), self.pair, source, target)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KnownInstance:
     """A pair of images whose transport cost has a closed form."""
 
