@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import workbench.methods
+
 os.environ["MPLBACKEND"] = "Agg"
 for name in ("WORKBENCH_PATH", "WORKBENCH_FORCE", "WORKBENCH_PROGRESS"):
     os.environ.pop(name, None)
@@ -36,7 +38,7 @@ def _global_state():
     if torch := sys.modules.get("torch"):
         state["torch threads"] = torch.get_num_threads()
         state["torch dtype"] = torch.get_default_dtype()
-    ours = ("WORKBENCH", "NUMBA_NUM", "OMP_", "OPENBLAS_", "MKL_", "JUPYTER", "MPL")
+    ours = ("WORKBENCH", "NUMBA", "OMP_", "OPENBLAS_", "MKL_", "JUPYTER", "MPL")
     state["environment"] = {name: value for name, value in os.environ.items() if name.startswith(ours)}
     return state
 
@@ -63,8 +65,6 @@ def loopback_only(same_global_state, monkeypatch):
 @pytest.fixture
 def toy(monkeypatch):
     """The method ``toy`` of tests/toy can be found, in this process and in its children."""
-    import workbench.methods
-
     monkeypatch.setenv("WORKBENCH_PATH", str(TOY))
     monkeypatch.setattr(workbench.methods, "__path__", [*workbench.methods.__path__, str(TOY / "methods")])
     yield "toy"

@@ -1,9 +1,9 @@
 """Examines the installation: what is there, what is missing and the line that installs it."""
 
-import os
 import platform
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -77,8 +77,7 @@ def _package(requirement, extra: str) -> Finding:
 def _compiled_loops() -> Iterator[Finding]:
     threads.prepare()
     folder = threads.cache_folder()
-    parent = folder if folder.exists() else folder.parent
-    writable = os.access(parent, os.W_OK)
+    writable = _writable(folder)
     hint = "" if writable else "; not writable: set NUMBA_CACHE_DIR to a folder that is"
     yield Finding("numba cache", "ok" if writable else "wrong", f"{folder}{hint}")
     try:
@@ -88,6 +87,15 @@ def _compiled_loops() -> Iterator[Finding]:
         return
     described = ", ".join(f"{name} {count}" for name, count in counts.items())
     yield Finding("threads", "ok", f"{described}; numba's layer is {layer}")
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _kernels() -> Iterator[Finding]:
