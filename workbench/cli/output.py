@@ -47,7 +47,10 @@ def verdicts(found: "Sequence[Verdict]") -> Table:
         if item.reason:
             claim.append(f" ({item.reason})", style="dim")
         made.add_row(word, claim, item.paper, number(item.value), item.bound)
-    made.columns[0].no_wrap = True
+    for column, share in zip(made.columns, (0, 5, 3, 0, 0), strict=True):
+        column.ratio = share or None
+        column.no_wrap = not share
+    made.expand = True
     return made
 
 
