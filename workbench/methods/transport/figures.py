@@ -87,26 +87,22 @@ def _gap_over_time(ax: Axes, dataset: xr.Dataset) -> None:
     instances, side = dataset["event_instance"].values, _shown_side(dataset)
     shown = dataset.isel(event=instances == dataset.attrs["shown_instance"])
     seconds, level = shown["event_seconds"].values, shown["event_level"].values
-    ax.plot(seconds, np.maximum(shown["event_gap"].values, 1e-12), "o-", color=style.PALETTE[0], label="shown instance")
-    for start in np.flatnonzero(np.diff(level, prepend=level[0] + 1)):
-        begin = seconds[start - 1] if start else 0.0
-        ax.axvline(begin, color="0.8", linewidth=1, zorder=0)
-        ax.annotate(
-            f" {-(-side // 2 ** level[start])} px",
-            (begin, 0.98),
-            xycoords=("data", "axes fraction"),
-            va="top",
-            fontsize=8,
-        )
+    gap = np.maximum(shown["event_gap"].values, 1e-12)
+    ax.plot(seconds, gap, "-", color="0.7", linewidth=1)
+    levels = np.unique(level)[::-1]
+    for k, marker, color in zip(levels, "ov^Ds" * 2, style.PALETTE * 2, strict=False):
+        here = level == k
+        label = f"shown instance, {-(-side // 2**k)} pixels a side"
+        ax.plot(seconds[here], gap[here], marker, color=color, label=label, zorder=3)
     last = np.flatnonzero(np.diff(instances, append=-1))
     others = last[instances[last] != dataset.attrs["shown_instance"]]
     ax.plot(
         dataset["event_seconds"].values[others],
         np.maximum(dataset["event_gap"].values[others], 1e-12),
-        "s",
-        markersize=4,
-        color=style.PALETTE[2],
-        label="other instances, at the end",
+        "x",
+        markersize=5,
+        color="0.45",
+        label="other instances, at their end",
     )
     ax.axhline(dataset.attrs["tolerance"], color=style.PALETTE[1], linestyle="--", label="tolerance")
     ax.set(yscale="log", xlabel="time since the start (s)", ylabel="certified relative gap", title="The gap closes")
@@ -237,8 +233,7 @@ def coarse_violation(dataset: xr.Dataset) -> Drawn:
     figure, (left, right) = style.subplots(1, 2, width=9, height=4.2)
     _image(left, dataset["source"], title="Source image")
     violation = dataset["coarse_violation"]
-    limit = float(np.nanmax(np.abs(violation.values))) or 1.0
-    shown = right.imshow(violation, cmap=style.DIVERGING, vmin=-limit, vmax=limit, extent=_extent(violation))
+    shown = right.imshow(violation, cmap=style.MAGNITUDE, extent=_extent(violation))
     right.set(title="max over targets of f + g - c", xlabel="column (image sides)", ylabel="row (image sides)")
     figure.colorbar(shown, ax=right, label=f"violation ({violation.units})", shrink=0.8)
     figure.suptitle("What the coarser level could not know")

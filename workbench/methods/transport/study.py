@@ -204,14 +204,16 @@ def _table(solved: list[Solved], shape: tuple[int, ...]) -> dict[str, Any]:
 
 def _levels(solved: list[Solved], shape: tuple[int, ...]) -> dict[str, Any]:
     """Return what each refined level took; the coarsest level, solved on the full support, is left out."""
-    depth = max(1, *(int(s.result.history["level"].max()) for s in solved))
+    deepest = [s.result.history["level"].to_numpy().max() for s in solved]
+    depth = max(1, *deepest)
     inner, support, iterations = (np.full((len(solved), depth), np.nan) for _ in range(3))
     for row, s in enumerate(solved):
-        for level, steps in s.result.history.groupby("level"):
-            if level < s.result.history["level"].max():
-                inner[row, level] = len(steps)
-                support[row, level] = (steps["edges"] / steps["pixels"]).max()
-                iterations[row, level] = steps["lp_iterations"].sum()
+        level, edges, pixels, steps = s.result.history[["level", "edges", "pixels", "lp_iterations"]].to_numpy().T
+        for k in range(deepest[row]):
+            here = level == k
+            inner[row, k] = here.sum()
+            support[row, k] = (edges[here] / pixels[here]).max()
+            iterations[row, k] = steps[here].sum()
     dims = (*TABLE, "level")
     return {
         "level": ("level", np.arange(depth), {"long_name": "level, 0 is the finest", "units": "1"}),
