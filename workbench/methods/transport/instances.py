@@ -33,7 +33,7 @@ class Instance:
     def coarsened(self, side: int) -> "Instance":
         """Return the pair with blocks of pixels summed until no side exceeds `side`."""
         factor = -(-self.resolution // side)
-        source, target = (block_reduce(image, (factor, factor), np.sum) for image in (self.source, self.target))
+        source, target = (block_reduce(image, factor, np.sum) for image in (self.source, self.target))
         return Instance(self.image_class, max(*source.shape, *target.shape), self.pair, source, target)
 
 

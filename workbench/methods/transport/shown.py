@@ -57,7 +57,7 @@ def coarse_violation(instance: Instance, tolerance: float) -> np.ndarray:
     Positive values are constraints that the coarser level did not know of; pricing adds such pairs.
     """
     source, target = instance.source, instance.target
-    halves = [block_reduce(image, (2, 2), np.sum) for image in (source, target)]
+    halves = [block_reduce(image, 2, np.sum) for image in (source, target)]
     coarse = ot2_grid(*halves, spacing=2 * instance.spacing, tol=tolerance)
     f = np.kron(coarse.f, np.ones((2, 2)))[: source.shape[0], : source.shape[1]]
     g = np.kron(coarse.g, np.ones((2, 2)))[: target.shape[0], : target.shape[1]]

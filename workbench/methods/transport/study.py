@@ -156,9 +156,9 @@ def _exact_solver() -> Callable[[Instance], float] | None:
         return None
 
     def value(instance: Instance) -> float:
-        points = [instance.spacing * np.argwhere(image > 0) for image in (instance.source, instance.target)]
-        masses = [image[image > 0] for image in (instance.source, instance.target)]
-        return float(ot.emd2(*masses, ot.dist(*points), numItermax=10**7))
+        x, y = (instance.spacing * np.argwhere(image > 0) for image in (instance.source, instance.target))
+        u, v = (image[image > 0] for image in (instance.source, instance.target))
+        return float(ot.emd2(u, v, ot.dist(x, y), numItermax=10**7))
 
     return value
 
