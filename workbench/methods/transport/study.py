@@ -100,8 +100,13 @@ def solve_all(instances: list[Instance], params: Params, progress: Progress) -> 
     for k, instance in enumerate(instances):
         label = f"{instance.image_class}, {instance.resolution} pixels a side ({k + 1} of {len(instances)})"
         progress(k / len(instances), label)
-        solved.append(_solve(instance, params, part(progress, k / len(instances), (k + 1) / len(instances))))
+        mine = part(progress, k / len(instances), (k + 1) / len(instances))
+        solved.append(_solve(instance, params, _labelled(mine, label)))
     return solved
+
+
+def _labelled(progress: Progress, label: str) -> Progress:
+    return lambda fraction, text: progress(fraction, f"{label}: {text}")
 
 
 def _solve(instance: Instance, params: Params, progress: Progress) -> Solved:
