@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 import workbench.methods
@@ -71,3 +72,10 @@ def toy(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("workbench.methods.toy")]:
         del sys.modules[name]
     vars(workbench.methods).pop("toy", None)
+
+
+@pytest.fixture
+def new_children():
+    """Return the descendants of this process that a test has started and that still live."""
+    before = set(psutil.Process().children(recursive=True))
+    return lambda: set(psutil.Process().children(recursive=True)) - before

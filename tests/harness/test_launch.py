@@ -155,7 +155,7 @@ def test_an_endless_study(ended):
     call.assert_clean()
 
 
-def test_an_endless_cell(toy, monkeypatch):
+def test_an_endless_cell(toy, monkeypatch, new_children):
     """The clock is put forward when the endless cell starts, so that the test need not wait."""
     ahead = 0.0
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead, sleep=time.sleep)
@@ -170,7 +170,7 @@ def test_an_endless_cell(toy, monkeypatch):
     assert f"toy was stopped {STUDY}" in str(caught.value) and caught.value.exit_code == 1
     assert "the time allowed is 16 min 40 s; allow more with --timeout; what ran is kept in out/" in str(caught.value)
     assert [path.name[-13:] for path in Path("out").iterdir()] == [".failed.ipynb"]
-    assert psutil.Process().children(recursive=True) == []
+    assert not new_children()
 
 
 @pytest.fixture(scope="module")

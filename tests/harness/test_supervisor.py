@@ -40,16 +40,16 @@ print("said"); sys.exit(7)
     assert (tmp_path / "log").read_text() == "said\n"
 
 
-def test_a_child_that_runs_too_long_is_killed(tmp_path):
+def test_a_child_that_runs_too_long_is_killed(tmp_path, new_children):
     with pytest.raises(OutOfTime) as caught:
         watch(tmp_path, "time.sleep(600)", timeout=0.5)
-    assert not caught.value.idle and psutil.Process().children() == []
+    assert not caught.value.idle and not new_children()
 
 
-def test_a_child_that_has_finished_but_does_not_end_is_idle(tmp_path):
+def test_a_child_that_has_finished_but_does_not_end_is_idle(tmp_path, new_children):
     with pytest.raises(OutOfTime) as caught:
         watch(tmp_path, f"""{TELL}('{{"finished": true}}\\n'); time.sleep(600)""", patience=0.5)
-    assert caught.value.idle and psutil.Process().children() == []
+    assert caught.value.idle and not new_children()
 
 
 def test_a_grandchild_in_a_session_of_its_own_is_killed_too(tmp_path):
@@ -67,7 +67,7 @@ time.sleep(1.5)
         time.sleep(0.1)
 
 
-def test_what_a_callback_raises_ends_the_child(tmp_path):
+def test_what_a_callback_raises_ends_the_child(tmp_path, new_children):
     with pytest.raises(KeyError):
         supervise(
             [sys.executable, "-c", f"import sys, time; {TELL}('{{}}\\n'); time.sleep(600)", str(tmp_path / "events")],
@@ -77,4 +77,4 @@ def test_what_a_callback_raises_ends_the_child(tmp_path):
             on_event=lambda event: event["missing"],
             timeout=60,
         )
-    assert psutil.Process().children() == []
+    assert not new_children()
