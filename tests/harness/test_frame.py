@@ -1,6 +1,7 @@
 import asyncio
 
 import ipywidgets
+import plotly.graph_objects
 import pytest
 
 from workbench.errors import DataError, ParameterError
@@ -207,6 +208,21 @@ def test_the_panel_may_hold_more_than_the_controls():
         "", {"on": control}, ipywidgets.Label(), lambda *_: "", command=lambda _: "", panel=[heading, control]
     )
     assert frame.children[1].children[0].children[:2] == (heading, control)
+
+
+def test_a_displayed_figure_starts_from_what_was_drawn_before():
+    figure = plotly.graph_objects.FigureWidget([{"y": [0]}])
+
+    def draw(values, changed, progress):
+        figure.data[0].y = [values["level"]]
+        return ""
+
+    level = ipywidgets.IntSlider(3)
+    frame = Frame("", {"level": level}, ipywidgets.HBox([figure]), draw, command=lambda _: "")
+    level.value = 7
+    bundle = frame._repr_mimebundle_()
+    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == frame.model_id
+    assert list(figure._widget_data[0]["y"]) == [7]
 
 
 def test_the_title_is_text_not_markup():

@@ -157,6 +157,12 @@ class Frame(ipywidgets.VBox):
         except Exception as error:
             self._fail(error)
 
+    def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Ask the view too: a plotly figure hands over what was drawn before it is displayed only when asked."""
+        for widget in _with_children(self.view):
+            widget._repr_mimebundle_()
+        return super()._repr_mimebundle_(*args, **kwargs)
+
     def _buttons(self, actions: Mapping[str, Callable[[], str]]) -> ipywidgets.HBox:
         buttons = [_button("Run", self.run)] if self._slow else []
         buttons += [_button("Reset", self.reset)]
@@ -239,6 +245,12 @@ def _button(name: str, action: Callable[[], None]) -> ipywidgets.Button:
     button = ipywidgets.Button(description=name, layout={"width": "auto"})
     button.on_click(lambda _: action())
     return button
+
+
+def _with_children(widget: Any) -> Iterator[Any]:
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from _with_children(child)
 
 
 def _message(error: BaseException) -> str:

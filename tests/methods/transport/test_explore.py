@@ -251,8 +251,15 @@ def test_large_own_images_are_summed_in_blocks():
     frame = own_explorer(a, b)
     shown = traces(frame)["source"].z
     assert shown.shape == (17, 22)
-    assert shown[1, 2] == pytest.approx(a[3:6, 6:9].sum())
-    assert shown.sum() == pytest.approx(a.sum())
+    assert shown[1, 2] == pytest.approx(a[3:6, 6:9].sum() / a.sum())
+    assert shown.sum() == pytest.approx(1)
+
+
+def test_own_images_are_drawn_in_the_same_grey_levels_on_their_way():
+    a, b = 255 * np.random.default_rng(0).random((2, 8, 8))
+    drawn = traces(own_explorer(a, b))
+    assert drawn["way"].zmax == pytest.approx(max(drawn["source"].z.max(), drawn["target"].z.max()))
+    assert drawn["way"].zmax / 3 < drawn["way"].z.max() < drawn["way"].zmax * 3
 
 
 def test_the_cost_scales_with_the_squared_spacing():

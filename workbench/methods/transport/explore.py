@@ -152,9 +152,10 @@ class Explorer:
         )
 
     def _summed(self, place: int, side: int) -> np.ndarray:
-        """Return the own source (place 0) or target (1), blocks of pixels summed until no side exceeds `side`."""
+        """Return own image 0 or 1 with total 1, blocks of pixels summed until no side exceeds `side`."""
         size: Any = (self._block(side), self._block(side))
-        return block_reduce(self._own[place], size, np.sum)
+        image = block_reduce(self._own[place], size, np.sum)
+        return image / image.sum()
 
     def _block(self, side: int) -> int:
         """Return how many pixels of the own images make one side of a block."""
