@@ -69,7 +69,7 @@ def rounding_error(f: np.ndarray, g: np.ndarray, source: Measure, target: Measur
     """
     reach = np.sum((np.maximum(source.grid.shape3, target.grid.shape3) - 1.0) ** 2 * source.grid.weights3)
     size = float(np.max(np.abs(f)) + np.max(np.abs(g)) + reach)
-    return EPS * size * (16 * source.grid.ndim + 16 + np.log2(len(f) + len(g)))
+    return EPS * size * (16 * source.grid.ndim + 16 + float(np.log2(len(f) + len(g))))
 
 
 def dual(g: Float[np.ndarray, " m"], source: Measure, target: Measure) -> Dual:
@@ -80,7 +80,7 @@ def dual(g: Float[np.ndarray, " m"], source: Measure, target: Measure) -> Dual:
     f, best = transform(g, target, source)
     g, _ = transform(f, source, target)
     value = float(np.sum(source.weights * f) + np.sum(target.weights * g))
-    return Dual(f, g, best, value - rounding_error(f, g, source, target))
+    return Dual(f, g, best, float(value - rounding_error(f, g, source, target)))
 
 
 def certify(

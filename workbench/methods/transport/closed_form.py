@@ -46,9 +46,7 @@ def transport_1d(x: np.ndarray, y: np.ndarray, u: np.ndarray, v: np.ndarray) -> 
     return float(np.sum(np.diff(edges) * (left - right) ** 2))
 
 
-def product_value(
-    a: Sequence[np.ndarray], b: Sequence[np.ndarray], *, spacing: float | Sequence[float] = 1.0
-) -> float:
+def product_value(a: Sequence[np.ndarray], b: Sequence[np.ndarray], *, spacing: float | Sequence[float] = 1.0) -> float:
     """Return the transport cost between two product measures on grids: the sum of the axes' costs.
 
     Parameters

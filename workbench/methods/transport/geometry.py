@@ -142,7 +142,7 @@ def check_spacing(spacing: float | tuple[float, ...], ndim: int, name: str = "sp
     each = (spacing,) * ndim if isinstance(spacing, Real) else tuple(np.asarray(spacing).ravel().tolist())
     if len(each) != ndim:
         raise ParameterError(f"{name} has {len(each)} values for images of {ndim} axes: give one number, or {ndim}")
-    if not all(isinstance(h, Real) and 1e-100 < h < 1e100 for h in each):
+    if not all(isinstance(h, Real) and 1e-100 < float(h) < 1e100 for h in each):
         raise ParameterError(f"{name}={spacing!r}: every value must be a positive finite number")
     return tuple(float(h) for h in each)
 
@@ -196,6 +196,8 @@ def _check_image(array: np.ndarray, name: str) -> None:
         bad = int(array.size - np.isfinite(array).sum())
         raise DataError(f"{what} has {bad} values that are NaN or infinite: masses are finite; replace them first")
     if array.min() < 0:
-        raise DataError(f"{what} has negative values (least {array.min():g}): masses are at least 0; subtract the least")
+        raise DataError(
+            f"{what} has negative values (least {array.min():g}): masses are at least 0; subtract the least"
+        )
     if array.max() == 0:
         raise DataError(f"{what} is zero everywhere: some pixel must have mass")

@@ -38,7 +38,7 @@ def levels(source: Measure, target: Measure, coarsest: int) -> list[tuple[Measur
 
 
 def hierarchy_grid(
-    a: np.ndarray, b: np.ndarray, *, spacing: float | tuple[float, ...] = 1.0, coarsest: int = 16
+    a: np.ndarray, b: np.ndarray, *, spacing: float | tuple[float, ...] = 1.0, coarsest: int = 8
 ) -> list[tuple[Measure, Measure]]:
     """Return both images, scaled to total 1, at every level from the finest to the coarsest.
 

@@ -17,9 +17,7 @@ def solve(edges: Edges, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.nd
     rows = csr_array((ones, (edges.rows, each)), (len(u), count))
     cols = csr_array((ones, (edges.cols, each)), (len(v), count))
     scale = max(float(np.max(edges.cost)), np.finfo(float).tiny)
-    answer = linprog(
-        edges.cost / scale, A_eq=vstack([rows, cols]), b_eq=np.concatenate([u, v]), method="highs"
-    )
+    answer = linprog(edges.cost / scale, A_eq=vstack([rows, cols]), b_eq=np.concatenate([u, v]), method="highs")
     if answer.x is None or answer.eqlin is None:
         return None
     return np.maximum(answer.x, 0.0), scale * answer.eqlin.marginals[len(u) :], int(answer.nit)

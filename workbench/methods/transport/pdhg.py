@@ -9,19 +9,19 @@ exactly 1, so the step needs no search. One iteration of the plain step T, with 
 The iterate moves to ``(k+1)/(k+2) (2 T(z) - z) + 1/(k+2) z0`` with z0 the point of the last restart.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from numba import get_num_threads, set_num_threads
 
-from workbench.harness.threads import numba_at_most
+from workbench.errors import DataError
 from workbench.methods.transport import _jit_pdhg as _jit
-from workbench.methods.transport.support import Edges
+from workbench.methods.transport.geometry import Measure
+from workbench.methods.transport.parallel import one_thread_if
+from workbench.methods.transport.support import Edges, Proposal, unite
 
 ETA = 0.998
+CHECK = 60
 BLOCK = 65536
 MOST_BLOCKS = 8
 MOST_DRIFT = 1e4
@@ -77,9 +77,7 @@ class Halpern:
         Primal weight to start from.
     """
 
-    def __init__(
-        self, edges: Edges, u: np.ndarray, v: np.ndarray, f: np.ndarray, g: np.ndarray, omega: float
-    ) -> None:
+    def __init__(self, edges: Edges, u: np.ndarray, v: np.ndarray, f: np.ndarray, g: np.ndarray, omega: float) -> None:
         n, m, count = len(u), len(v), len(edges.cols)
         rows = edges.rows
         self.u, self.v, self.base = u, v, (f, g)
@@ -124,7 +122,8 @@ class Halpern:
         misplaced = np.abs(row - self.u).sum() + np.abs(col - self.v).sum()
         value += row @ self.base[0] + col @ self.base[1]
         omega, restart = self.omega, self._due()
-        point = Point(x.copy(), f, g, misplaced, value, self.u @ f + self.v @ g, omega, self.total, restart)
+        dual = float(self.u @ f + self.v @ g)
+        point = Point(x.copy(), f, g, float(misplaced), float(value), dual, omega, self.total, restart)
         if restart:
             self._restart()
         return point
@@ -157,7 +156,8 @@ class Halpern:
     def _balance(self, x: np.ndarray, f: np.ndarray, g: np.ndarray) -> None:
         """Set the primal weight from how far flow and potentials moved since the restart (PID rule)."""
         moved, turned = np.sqrt(2.0) * float(np.linalg.norm(x)), np.sqrt(self._turned(f, g))
-        if moved > 0 and turned > 0:
+        noise = 1e-6 * float(np.linalg.norm(self.anchor[0]))  # of single precision
+        if moved > noise and turned > 0:
             error = np.log(moved / turned / self.omega)
             self.integral = 0.3 * self.integral + error
             omega = self.omega * np.exp(0.99 * error + 0.01 * self.integral)
@@ -171,13 +171,68 @@ def _blocks(indptr: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], inner, [len(indptr) - 1]])
 
 
-@contextmanager
-def one_thread_if(small: bool) -> Iterator[None]:
-    """Use one thread within, where waking the others would cost more than they do."""
-    before = get_num_threads()
-    if small:
-        set_num_threads(1)
-    try:
-        yield
-    finally:
-        set_num_threads(before)
+def first_omega(edges: Edges, u: np.ndarray, v: np.ndarray) -> float:
+    """Return the primal weight to begin with: length of the masses over that of the costs."""
+    costs = float(np.linalg.norm(edges.cost))
+    return float(np.linalg.norm(np.concatenate([u, v]))) / costs if costs > 0 else 1.0
+
+
+def pdhg_transport(
+    rows: np.ndarray,
+    cols: np.ndarray,
+    source: Measure,
+    target: Measure,
+    *,
+    tol: float = 1e-6,
+    max_iterations: int = 20_000,
+) -> Point:
+    """Return the least-cost flow on the given pairs of pixels, to a tolerance that is not a certificate.
+
+    Parameters
+    ----------
+    rows, cols
+        Places of source and target of each pair, among the pixels with mass.
+    source, target
+        The measures.
+    tol
+        Stop when the misplaced mass and the relative gap of cost and dual value are at most this.
+    max_iterations
+        Most iterations.
+
+    Returns
+    -------
+    Point
+        Flow of each pair sorted by row and column, potentials, residuals and iterations.
+
+    Raises
+    ------
+    DataError
+        If rows and columns differ in length or point beyond the pixels.
+
+    Notes
+    -----
+    Transport paper notes, section 2.5. Cost O(pairs) an iteration.
+
+    Examples
+    --------
+    >>> from workbench.methods.transport.geometry import measure
+    >>> a, b = measure(np.array([1.0, 1.0])), measure(np.array([0.0, 1.0, 1.0]))
+    >>> point = pdhg_transport([0, 0, 1, 1], [0, 1, 0, 1], a, b)
+    >>> abs(point.value - 1.0) < 1e-5
+    True
+    """
+    rows, cols = np.asarray(rows, np.int32), np.asarray(cols, np.int32)
+    n, m = len(source.pixels), len(target.pixels)
+    if rows.shape != cols.shape or rows.ndim != 1 or not len(rows):
+        raise DataError(f"rows of shape {rows.shape} and cols of shape {cols.shape}: give equally many, at least one")
+    if min(rows.min(), cols.min()) < 0 or rows.max() >= n or cols.max() >= m:
+        raise DataError(f"pairs point beyond the {n} and {m} pixels with mass: count from 0 among those")
+    edges = unite(source, target, [Proposal(rows, cols, 0)])
+    u, v = source.weights, target.weights
+    state = Halpern(edges, u, v, np.zeros(n), np.zeros(m), first_omega(edges, u, v))
+    while True:
+        state.advance(min(CHECK, max_iterations - state.total))
+        point = state.look()
+        gap = abs(point.value - point.dual) / max(abs(point.value), 1e-300)
+        if max(point.misplaced, gap) <= tol or state.total >= max_iterations:
+            return point

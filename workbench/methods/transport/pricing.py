@@ -48,5 +48,5 @@ def propose(
     return Proposal(rows, cols, VIOLATION)
 
 
-def _sites(measure: Measure) -> tuple:
+def _sites(measure: Measure) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return measure.index, measure.position, np.array(measure.grid.shape3)

@@ -4,7 +4,6 @@ The flow is scaled down to at most its marginals; the mass left over is coupled 
 order of the targets, sources standing at the target their potential prefers, so it stays near its goal.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +24,7 @@ class Plan:
     cost
         Squared distance of each pair.
     value
-        Sum of mass times cost, correctly rounded.
+        Sum of mass times cost.
     leftover
         Mass that the scaled flow did not carry.
     kept
@@ -77,10 +76,10 @@ def round_pairs(
 
 def greedy(source: Measure, target: Measure, best: Int[np.ndarray, " n"], order: tuple) -> Plan:
     """Return the plan that sends each source to its best target as far as there is room."""
-    flow, *rest = _jit.push(source.weights, target.weights, best)
+    flow, rest, room = _jit.push(source.weights, target.weights, best)
     used = np.flatnonzero(flow > 0)
     pairs = used, best[used], flow[used]
-    return _complete(pairs, pair_costs(source, target, used, best[used]), rest, order, source, target)
+    return _complete(pairs, pair_costs(source, target, used, best[used]), (rest, room), order, source, target)
 
 
 def _complete(pairs: tuple, cost: np.ndarray, rest: tuple, order: tuple, source: Measure, target: Measure) -> Plan:
@@ -88,4 +87,4 @@ def _complete(pairs: tuple, cost: np.ndarray, rest: tuple, order: tuple, source:
     more = _jit.staircase(*rest, *order)
     rows, cols, flow = (np.concatenate(parts) for parts in zip(pairs, more, strict=True))
     cost = np.concatenate([cost, pair_costs(source, target, more[0], more[1])])
-    return Plan(rows, cols, flow, cost, math.fsum(flow * cost), float(more[2].sum()), len(pairs[0]))
+    return Plan(rows, cols, flow, cost, float(np.sum(flow * cost)), float(more[2].sum()), len(pairs[0]))

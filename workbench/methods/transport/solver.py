@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from workbench.methods.transport.bounds import Bounds
 from workbench.methods.transport.ctransform import transform_full
 from workbench.methods.transport.geometry import Measure, check_spacing, measure
 from workbench.methods.transport.hierarchy import levels
-from workbench.methods.transport.pdhg import Halpern
+from workbench.methods.transport.pdhg import CHECK, Halpern, Point, first_omega
 from workbench.methods.transport.prolongation import finer_flow, finer_potential
 from workbench.methods.transport.result import HISTORY, TRACE, OTResult, Support
-from workbench.methods.transport.support import KEPT, PROLONGED, Edges, Proposal, full, largest, unite
+from workbench.methods.transport.support import KEPT, Edges, Proposal, full, largest, unite
 
-CHECK = 60
-PRICE = 0.2
+WAIT = 1.1
+PRICE = 0.5
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Options:
             raise ParameterError(f"backend={self.backend!r}: give 'pdhg' or 'highs'")
         for name, least in (("tol", 0), ("beta", 0), ("max_inner", 1), ("coarsest", 1), ("max_iterations", 1)):
             value = getattr(self, name)
-            if not (np.isscalar(value) and np.isreal(value) and least <= value < np.inf):
+            if not (isinstance(value, Real) and least <= float(value) < np.inf):
                 raise ParameterError(f"{name}={value!r}: give a finite number, at least {least}")
 
 
@@ -59,7 +60,7 @@ def ot2_grid(
     neighbors: int = 8,
     keep_support: bool = True,
     max_inner: int = 5,
-    coarsest: int = 16,
+    coarsest: int = 8,
     max_iterations: int = 20_000,
     normalize: bool = True,
     potentials: tuple[np.ndarray, np.ndarray] | None = None,
@@ -199,7 +200,7 @@ class Run:
         """Update the support and solve on it until the certificate is good enough."""
         source, target = bounds.source, bounds.target
         g, tmap = bounds.dual.g, bounds.dual.best
-        kept = [*start, _plan_pairs(bounds)] if not start else start
+        kept = start or [_plan_pairs(bounds)]
         whole = bool(self.history == [] and start)
         for inner in range(self.options.max_inner):
             edges = unite(source, target, kept)
@@ -246,23 +247,27 @@ class Run:
         """Iterate until the gap is small enough, or small against what the support lacks."""
         u, v = bounds.source.weights, bounds.target.weights
         f = pricing.restricted_transform(edges, g, bounds.dual.f)
-        omega = self.omega or np.linalg.norm(np.concatenate([u, v])) / max(np.linalg.norm(edges.cost), 1e-300)
-        state = Halpern(edges, u, v, f, g, omega)
-        tol = self.options.tol
-        while True:
-            state.advance(min(CHECK, self.options.max_iterations - state.total))
+        state = Halpern(edges, u, v, f, g, self.omega or first_omega(edges, u, v))
+        most, due, done = self.options.max_iterations, 0, False
+        while not done:
+            state.advance(min(CHECK, most - state.total))
             point = state.look()
-            basic = bounds.improve(edges, point.x, point.f, point.g)
-            below = max(bounds.lower, *(self.restricted_dual(edges, h, u, v) for h in (point.g, basic)))
-            restricted = (bounds.upper - below) / max(bounds.upper, 1e-300)
-            self.report(level, bounds)
-            self.record(level, inner, point, restricted)
-            if bounds.rel_gap <= tol or restricted <= max(tol / 2, PRICE * bounds.rel_gap):
-                break
-            if state.total >= self.options.max_iterations:
-                break
+            if state.total >= due or state.total >= most:
+                due = state.total * WAIT
+                gap = self.restricted_gap(edges, bounds, point)
+                self.record(level, inner, point, gap)
+                self.report(level, bounds)
+                enough = max(self.options.tol / 2, PRICE * bounds.rel_gap)
+                done = bounds.rel_gap <= self.options.tol or gap <= enough or state.total >= most
         self.omega = state.omega
         return point.x.astype(float), point.g, state.total
+
+    def restricted_gap(self, edges: Edges, bounds: Bounds, point: Point) -> float:
+        """Try the point for better bounds; return the relative gap of the problem restricted to the support."""
+        u, v = bounds.source.weights, bounds.target.weights
+        basic = bounds.improve(edges, point.x, point.f, point.g)
+        below = max(bounds.lower, *(self.restricted_dual(edges, g, u, v) for g in (point.g, basic)))
+        return (bounds.upper - below) / max(bounds.upper, 1e-300)
 
     def restricted_dual(self, edges: Edges, g: np.ndarray, u: np.ndarray, v: np.ndarray) -> float:
         """Return the dual value of a potential in the restricted problem."""
