@@ -220,7 +220,7 @@ def test_a_displayed_figure_starts_from_what_was_drawn_before():
     level = ipywidgets.IntSlider(3)
     frame = Frame("", {"level": level}, ipywidgets.HBox([figure]), draw, command=lambda _: "")
     level.value = 7
-    bundle = frame._repr_mimebundle_()
+    bundle = frame._repr_mimebundle_() or {}
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == frame.model_id
     assert list(figure._widget_data[0]["y"]) == [7]
 

@@ -157,7 +157,7 @@ class Frame(ipywidgets.VBox):
         except Exception as error:
             self._fail(error)
 
-    def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, str] | None:
         """Ask the view too: a plotly figure hands over what was drawn before it is displayed only when asked."""
         for widget in _with_children(self.view):
             widget._repr_mimebundle_()
