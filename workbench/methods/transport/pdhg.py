@@ -24,7 +24,7 @@ ETA = 0.998
 CHECK = 60
 BLOCK = 65536
 MOST_BLOCKS = 8
-MOST_DRIFT = 1e4
+MOST_DRIFT = 20.0
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def pdhg_transport(
     source: Measure,
     target: Measure,
     *,
-    tol: float = 1e-6,
+    tol: float = 1e-5,
     max_iterations: int = 20_000,
 ) -> Point:
     """Return the least-cost flow on the given pairs of pixels, to a tolerance that is not a certificate.
@@ -195,7 +195,8 @@ def pdhg_transport(
     source, target
         The measures.
     tol
-        Stop when the misplaced mass and the relative gap of cost and dual value are at most this.
+        Stop when the misplaced mass and the relative gap of cost and dual value are at most this; single-precision
+        flows carry it to about 1e-6.
     max_iterations
         Most iterations.
 
@@ -218,7 +219,7 @@ def pdhg_transport(
     >>> from workbench.methods.transport.geometry import measure
     >>> a, b = measure(np.array([1.0, 1.0])), measure(np.array([0.0, 1.0, 1.0]))
     >>> point = pdhg_transport([0, 0, 1, 1], [0, 1, 0, 1], a, b)
-    >>> abs(point.value - 1.0) < 1e-5
+    >>> abs(point.value - 1.0) < 1e-4
     True
     """
     rows, cols = np.asarray(rows, np.int32), np.asarray(cols, np.int32)
