@@ -55,7 +55,7 @@ def _linux(key: str) -> int:
 
 def _mark() -> int:
     if psutil.WINDOWS:
-        return getattr(psutil.Process().memory_info(), "peak_wset")  # noqa: B009
+        return psutil.Process().memory_info()._asdict()["peak_wset"]
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if psutil.MACOS else 1024)

@@ -17,7 +17,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    import pandas as pd
     import plotly.graph_objects as go
+    from pandas.io.formats.style import Styler
 
 OKABE_ITO = {
     "black": "#000000",
@@ -138,6 +140,19 @@ def save(figure: Figure, path: str | PathLike[str], caption: str, *, dpi: float 
     data = _png(figure, caption, dpi)
     with open(path, "wb") as file:
         file.write(data)
+
+
+def table(frame: "pd.DataFrame") -> "Styler":
+    """Return a table for a notebook: whole texts, aligned left, without row numbers.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> "long text" in table(pandas.DataFrame({"claim": ["a long text"]})).to_html()
+    True
+    """
+    cells = [{"selector": "th, td", "props": "text-align: left; vertical-align: top; white-space: normal"}]
+    return frame.style.hide(axis="index").set_table_styles(cells)
 
 
 def plotly_template() -> "go.layout.Template":

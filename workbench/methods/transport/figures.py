@@ -146,7 +146,8 @@ def levels(dataset: xr.Dataset) -> Drawn:
             values = cells.sel(level=level).values
             ax.plot(x + spread, values, ".", color=style.PALETTE[1], label="instances" if x == 0 else None)
         ax.set(xlabel="side of the level's images (pixels)", ylabel=label, title=title)
-        ax.set_ylim(0, 1.3 * float(cells.max()))
+        if bool(cells.notnull().any()):
+            ax.set_ylim(0, 1.3 * float(cells.max()))
         ax.yaxis.get_major_locator().set_params(integer=True)
         ax.legend(loc="upper right", ncols=2)
     support = largest["support_per_pixel"].mean(["class", "pair"]).dropna("level").values
