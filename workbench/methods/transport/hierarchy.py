@@ -65,7 +65,7 @@ def hierarchy_grid(
     Examples
     --------
     >>> [a.grid.shape for a, b in hierarchy_grid(np.ones((64, 30)), np.ones((64, 64)))]
-    [(64, 30), (32, 15), (16, 8)]
+    [(64, 30), (32, 15), (16, 8), (8, 4)]
     """
     a, b = np.asarray(a), np.asarray(b)
     each = check_spacing(spacing, a.ndim)
