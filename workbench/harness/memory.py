@@ -1,5 +1,7 @@
 """Peak memory of a piece of work, as the increment above what the process held at its start."""
 
+import ctypes
+import gc
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,7 +15,7 @@ class PeakMemory:
     """Context manager that measures the peak of resident memory above its level at entry.
 
     On Linux the kernel's high-water mark is reset at entry, so that earlier peaks do not
-    count; elsewhere the mark of the whole process is used, and an earlier higher peak hides
+    count, and memory that was freed before is given back, so that its reuse does; elsewhere the mark of the whole process is used, and an earlier higher peak hides
     later ones.
 
     Attributes
@@ -32,12 +34,20 @@ class PeakMemory:
     increment: int = 0
 
     def __enter__(self) -> Self:
+        _give_back()
         self._resettable = _reset_mark()
         self._start = _linux("VmRSS") if self._resettable else _mark()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.increment = max(0, (_linux("VmHWM") if self._resettable else _mark()) - self._start)
+
+
+def _give_back() -> None:
+    """Return what the process has freed to the system, where its allocator (glibc's) can."""
+    gc.collect()
+    if psutil.LINUX and hasattr(allocator := ctypes.CDLL(None), "malloc_trim"):
+        allocator.malloc_trim(0)
 
 
 def _reset_mark() -> bool:

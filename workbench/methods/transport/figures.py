@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import NullFormatter, NullLocator
 
 from workbench.harness import style
 
@@ -75,7 +75,7 @@ def certificate(dataset: xr.Dataset) -> Drawn:
     finals = dataset["recertified_gap"].values
     side = dataset.attrs["exact_resolution"]
     caption = (
-        f"Left: {dataset.attrs['shown']}, a point after every inner iteration; a dot for each of the other "
+        f"Left: {dataset.attrs['shown']}, a point after every inner iteration; a cross for each of the other "
         f"{finals.size - 1} instances at its end. The largest gap, taken anew by enumeration, is {finals.max():.2g}. "
         f"Right, at {side} pixels a side: "
         + (f"the exact solver takes {ratio:.2g} times our time (median)." if np.isfinite(ratio) else "no exact solver.")
@@ -118,6 +118,7 @@ def _race(ax: Axes, dataset: xr.Dataset) -> float:
     ax.plot(peer, rows, "s", color=style.PALETTE[1], label="dense network simplex")
     ax.set_yticks(rows, dataset["class"].values)
     ax.invert_yaxis()
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set(xscale="log", xlabel="time (s)", ylabel="image class", title="Our time and an exact solver's")
     ax.legend(fontsize=8)
     return float(np.median(peer / ours))
