@@ -14,9 +14,9 @@ _STATUS = Path("/proc/self/status")
 class PeakMemory:
     """Context manager that measures the peak of resident memory above its level at entry.
 
-    On Linux the kernel's high-water mark is reset at entry, so that earlier peaks do not
-    count, and memory that was freed before is given back, so that its reuse does; elsewhere the mark of the whole process is used, and an earlier higher peak hides
-    later ones.
+    On Linux, memory freed before is given back at entry and the kernel's high-water mark is
+    reset, so that all that the work uses counts and earlier peaks do not. Elsewhere the mark of
+    the whole process is used, and an earlier higher peak hides later ones.
 
     Attributes
     ----------
