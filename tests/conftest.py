@@ -5,11 +5,15 @@ import socket
 import sys
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import psutil
 import pytest
 
 import workbench.methods
+
+hypothesis.settings.register_profile("workbench", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("workbench")
 
 os.environ["MPLBACKEND"] = "Agg"
 for name in ("WORKBENCH_PATH", "WORKBENCH_FORCE", "WORKBENCH_PROGRESS"):

@@ -25,7 +25,7 @@ def problems(draw):
     return (*images, draw(st.sampled_from([(1.0, 1.0), (0.25, 2.0)])))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(problems(), st.sampled_from([1, 50, 200, 1000]), st.sampled_from([4, 8]))
 def test_bounds_hold_the_exact_value_whenever_stopped(problem, iterations, neighbors):
     a, b, spacing = problem
@@ -49,7 +49,7 @@ def check_plan(result, a, b, spacing):
     assert slack[np.ix_(a.ravel() > 0, b.ravel() > 0)].min() >= -1e-11
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_any_potential_and_any_flow_give_bounds(problem, seed):
     a, b, spacing = problem
