@@ -59,7 +59,7 @@ def imported_packages(path, *, top_level_only=False):
     nodes = tree.body if top_level_only else list(ast.walk(tree))
     modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     modules += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
-    roots = {module.split(".")[0] for module in modules} - sys.stdlib_module_names - {"workbench"}
+    roots = {module.split(".")[0] for module in modules} - sys.stdlib_module_names - {"workbench", "tests"}
     found = {canonicalize_name(owner) for root in roots for owner in owners().get(root, [root])}
     return {PARTS.get(name, name) for name in found}
 
