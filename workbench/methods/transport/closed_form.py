@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from workbench.errors import DataError
 
 
-def transport_1d(x: np.ndarray, y: np.ndarray, u: np.ndarray, v: np.ndarray) -> float:
+def transport_1d(x: ArrayLike, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> float:
     """Return the least cost of moving masses `u` at points `x` to masses `v` at points `y`, squared distance.
 
     Parameters
@@ -46,7 +47,7 @@ def transport_1d(x: np.ndarray, y: np.ndarray, u: np.ndarray, v: np.ndarray) -> 
     return float(np.sum(np.diff(edges) * (left - right) ** 2))
 
 
-def product_value(a: Sequence[np.ndarray], b: Sequence[np.ndarray], *, spacing: float | Sequence[float] = 1.0) -> float:
+def product_value(a: Sequence[ArrayLike], b: Sequence[ArrayLike], *, spacing: float | Sequence[float] = 1.0) -> float:
     """Return the transport cost between two product measures on grids: the sum of the axes' costs.
 
     Parameters
@@ -61,9 +62,14 @@ def product_value(a: Sequence[np.ndarray], b: Sequence[np.ndarray], *, spacing: 
     float
         The squared Wasserstein-2 distance, in squared coordinate units.
 
+    Raises
+    ------
+    DataError
+        If `a` and `b` have different numbers of axes, or the masses of an axis are not fit.
+
     Notes
     -----
-    Transport paper notes, section 5: the squared distance is a sum over axes, and so is its transport cost
+    The squared distance is a sum over axes, and so is its transport cost
     between product measures. Cost O(r log r) for sides r.
 
     Examples
@@ -75,12 +81,12 @@ def product_value(a: Sequence[np.ndarray], b: Sequence[np.ndarray], *, spacing: 
         raise DataError(f"a has {len(a)} axes and b has {len(b)}: give equally many")
     steps = np.broadcast_to(np.asarray(spacing, float), (len(a),))
     return sum(
-        transport_1d(h * np.arange(len(p)), h * np.arange(len(q)), np.asarray(p), np.asarray(q))
+        transport_1d(h * np.arange(np.size(p)), h * np.arange(np.size(q)), p, q)
         for h, p, q in zip(steps, a, b, strict=True)
     )
 
 
-def _sorted(points: np.ndarray, mass: np.ndarray, points_name: str, mass_name: str) -> tuple[np.ndarray, np.ndarray]:
+def _sorted(points: ArrayLike, mass: ArrayLike, points_name: str, mass_name: str) -> tuple[np.ndarray, np.ndarray]:
     points, mass = np.asarray(points, float), np.asarray(mass, float)
     if points.shape != mass.shape or points.ndim != 1:
         raise DataError(
