@@ -42,12 +42,6 @@ def test_matplotlib_is_as_before_after_the_block():
     assert not axes[0].spines["top"].get_visible()
 
 
-def test_apply_lasts():
-    with matplotlib.rc_context():
-        style.apply()
-        assert matplotlib.rcParams["image.cmap"] == style.MAGNITUDE
-
-
 def test_figures_are_not_registered_with_pyplot():
     plt = pytest.importorskip("matplotlib.pyplot")
     before = plt.get_fignums()

@@ -14,18 +14,9 @@ DPI = 150
 
 
 def save(figure: "Callable[[xr.Dataset], tuple[Figure, str]]", dataset: "xr.Dataset", path: Path) -> str:
-    """Draw one figure of `dataset` into `path` (PNG); return its caption.
+    """Draw one figure of `dataset` into `path` (PNG); return its caption, which is also inside the file."""
+    from workbench.harness import style
 
-    The caption is also the picture's embedded description.
-    """
     drawn, caption = figure(dataset)
-    description = {"Description": caption}
-    write_atomically(path, lambda part: drawn.savefig(part, dpi=DPI, bbox_inches="tight", metadata=description))
-    _close(drawn)
+    write_atomically(path, lambda part: style.save(drawn, part, caption, dpi=DPI))
     return caption
-
-
-def _close(figure: "Figure") -> None:
-    import matplotlib.pyplot as plt
-
-    plt.close(figure)

@@ -2,7 +2,7 @@
 
 The colours are Okabe and Ito's, of which `PALETTE` holds those that stand out from white by a
 contrast of at least 3 to 1 (WCAG 2). Lines also differ by their dashes, so that no colour is needed
-to read them. Importing this module changes nothing; `use` and `apply` do.
+to read them. Importing this module changes nothing; `use` does, for a while.
 """
 
 from collections.abc import Iterator
@@ -80,11 +80,6 @@ def use() -> Iterator[None]:
         yield
 
 
-def apply() -> None:
-    """Draw in this style from now on, in this process."""
-    matplotlib.rcParams.update(MATPLOTLIB)
-
-
 def subplots(
     rows: int = 1, columns: int = 1, *, width: float = 7.0, height: float = 4.2, **options: Any
 ) -> tuple[Figure, Any]:
@@ -151,7 +146,7 @@ def table(frame: "pd.DataFrame") -> "Styler":
     >>> "long text" in table(pandas.DataFrame({"claim": ["a long text"]})).to_html()
     True
     """
-    cells = [{"selector": "th, td", "props": "text-align: left; vertical-align: top; white-space: normal"}]
+    cells: Any = [{"selector": "th, td", "props": "text-align: left; vertical-align: top; white-space: normal"}]
     return frame.style.hide(axis="index").set_table_styles(cells)
 
 
