@@ -43,7 +43,8 @@ def list_params(name: Name) -> None:
     for column in rows.columns[:2]:
         column.no_wrap = True
     console().print(rows)
-    say(f"\nSet one with: workbench run {name} -p NAME=VALUE    data: {method.data.what}")
+    say(f"\nSet one with: workbench run {name} -p NAME=VALUE")
+    say("data: " + "; ".join(filter(None, [method.data.what, method.data.limits])))
 
 
 def cite(name: Name) -> None:
