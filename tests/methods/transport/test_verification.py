@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
+from workbench.errors import DataError
 from workbench.methods.transport.verification import enumerated_c_transform, verify_plan
 
 
@@ -49,3 +50,9 @@ def test_a_wrong_plan_and_a_wrong_potential_open_the_gap():
     assert verify_plan(whole, np.zeros(3), a, b).rel_gap == 0
     mixed = coo_array(np.outer([0.5, 0.5], [0.5, 0.5]))
     assert verify_plan(mixed, [0.0, 0.0], [0.5, 0.5], [0.5, 0.5]).rel_gap == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("plan", "g"), [((3, 2), (2,)), ((2, 2), (3,)), ((2, 2), (2, 1))])
+def test_shapes_that_do_not_fit_are_refused(plan, g):
+    with pytest.raises(DataError, match=r"a row per pixel of a"):
+        verify_plan(coo_array(plan), np.zeros(g), np.ones(2), np.ones(2))

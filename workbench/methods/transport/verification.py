@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from workbench.errors import DataError
+
 if TYPE_CHECKING:
     from scipy.sparse import coo_array
 
@@ -51,6 +53,16 @@ def verify_plan(
     spacing
         Pixel size, common or one for each axis.
 
+    Returns
+    -------
+    Verification
+        True to rounding: a few units in the last place of the cost are not allowed for.
+
+    Raises
+    ------
+    DataError
+        If the shapes of plan and potential are not those of the images.
+
     Examples
     --------
     >>> from scipy.sparse import coo_array
@@ -59,6 +71,11 @@ def verify_plan(
     Verification(lower=1.0, upper=1.0, rel_gap=0.0, marginal_error=0.0)
     """
     u, v = (np.asarray(image, dtype=float) / np.sum(image) for image in (a, b))
+    if plan.shape != (u.size, v.size) or np.shape(g) != v.shape or u.ndim != v.ndim:
+        raise DataError(
+            f"plan of shape {plan.shape} and g of shape {np.shape(g)} for images of shapes {u.shape} and {v.shape}: "
+            "plan needs a row per pixel of a and a column per pixel of b, g the shape of b"
+        )
     spacings = np.broadcast_to(np.asarray(spacing, dtype=float), (u.ndim,))
     f = enumerated_c_transform(np.where(v > 0, g, -np.inf), u.shape, spacings)
     f_c = enumerated_c_transform(np.where(u > 0, f, -np.inf), v.shape, spacings)
