@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import get_num_threads
 
 from workbench.harness.benchmark import Workload
 from workbench.methods.transport import _jit_benchmark as _jit
 from workbench.methods.transport.images import dotmark_pair
 from workbench.methods.transport.pdhg import Halpern
-from workbench.methods.transport.solver import OTResult, ot2_grid
+from workbench.methods.transport.result import OTResult
+from workbench.methods.transport.solver import ot2_grid
 from workbench.methods.transport.spec import CLASSES
 from workbench.methods.transport.support import Edges
 
@@ -60,7 +62,7 @@ def sweep(side: int, *, threads: int | None = None, quick: bool = True) -> Workl
         ours=_advance,
         peer=_copy,
         peer_name="numba copy of as many bytes",
-        peer_threads=threads or _threads(),
+        peer_threads=threads or get_num_threads(),
         facts=_rates,
         threads=threads,
         quick=quick,
@@ -136,12 +138,6 @@ def _copy(given: _Iteration) -> None:
 def _rates(given: _Iteration, seconds: float) -> dict[str, float]:
     each = seconds / (given.edges * ITERATIONS)
     return {"ns an edge and iteration": 1e9 * each, "GB/s": 1e-9 * BYTES_AN_EDGE / each}
-
-
-def _threads() -> int:
-    import numba
-
-    return numba.get_num_threads()
 
 
 WORKLOADS = (

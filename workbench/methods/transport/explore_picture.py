@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from workbench.harness import style
-from workbench.methods.transport.result import ORIGINS
+from workbench.methods.transport.support import ORIGINS
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up")
 TITLES = ("Source: click a pixel", "Target: where its mass goes", "On the way", "Close-up: targets it may use")

@@ -58,11 +58,6 @@ class Grid:
         """Squared spacing of the three axes, the weights of the cost."""
         return np.array((1.0,) * (AXES - self.ndim) + self.spacing) ** 2
 
-    @property
-    def diameter2(self) -> float:
-        """Squared distance of opposite corner pixels."""
-        return float(np.sum((np.array(self.spacing) * (np.array(self.shape) - 1)) ** 2))
-
     def centres(self) -> Float[np.ndarray, "size ndim"]:
         """Return the coordinates of all pixel centres, C-order."""
         axes = [(np.arange(n) + 0.5) * h for n, h in zip(self.shape, self.spacing, strict=True)]

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.sparse import coo_array
 
 from workbench.errors import DataError
-from workbench.methods.transport.support import ORIGINS as ORIGINS
+from workbench.methods.transport.geometry import Grid
 
 HISTORY = ("level", "side", "inner", "pixels", "edges", "lp_iterations", "lower", "upper", "rel_gap", "seconds")
 TRACE = ("level", "inner", "iteration", "primal", "dual", "gap", "omega", "restart")
@@ -24,7 +24,7 @@ class Support:
     rows, cols
         Flat indices (C-order) of the source and the target pixel of every pair.
     origin
-        The step that first proposed the pair, a place in `ORIGINS`.
+        The step that first proposed the pair, a place in `workbench.methods.transport.ORIGINS`.
     """
 
     rows: np.ndarray
@@ -79,7 +79,7 @@ class OTResult:
         ndarray of shape (shape of a) + (axes,)
             Mean coordinates of where the pixel's mass goes, nan where it has none.
         """
-        targets = self._centres(self.g.shape)
+        targets = Grid(self.g.shape, self.spacing).centres()
         mass = np.bincount(self.plan.row, self.plan.data, self.f.size)
         moved = [np.bincount(self.plan.row, self.plan.data * x[self.plan.col], self.f.size) for x in targets.T]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -111,10 +111,10 @@ class OTResult:
         """
         if not 0 <= t <= 1:
             raise DataError(f"t={t!r}: give a time from 0 (a) to 1 (b)")
-        shape = tuple(np.maximum(self.f.shape, self.g.shape)) if shape is None else tuple(shape)
+        shape = tuple(map(max, self.f.shape, self.g.shape)) if shape is None else tuple(shape)
         if len(shape) != self.f.ndim:
             raise DataError(f"shape={shape} for images of {self.f.ndim} axes: give {self.f.ndim} sizes")
-        starts, ends = self._centres(self.f.shape), self._centres(self.g.shape)
+        starts, ends = (Grid(image.shape, self.spacing).centres() for image in (self.f, self.g))
         places = (1 - t) * starts[self.plan.row] + t * ends[self.plan.col]
         return _splat(places / np.array(self.spacing) - 0.5, self.plan.data, shape)
 
@@ -130,10 +130,6 @@ class OTResult:
             "lower_by": "dual value of the double c-transform of g, less a bound on its rounding error",
             "upper_by": "cost of a plan with exact marginals",
         }
-
-    def _centres(self, shape: tuple[int, ...]) -> np.ndarray:
-        axes = [(np.arange(n) + 0.5) * h for n, h in zip(shape, self.spacing, strict=True)]
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(shape))
 
 
 def _splat(places: np.ndarray, mass: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

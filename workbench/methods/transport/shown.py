@@ -8,10 +8,13 @@ from skimage.measure import block_reduce
 from workbench.harness.progress import Progress
 from workbench.methods.transport.ctransform import c_transform_grid
 from workbench.methods.transport.instances import Instance
-from workbench.methods.transport.result import ORIGINS
-from workbench.methods.transport.solver import OTResult, ot2_grid
+from workbench.methods.transport.result import OTResult
+from workbench.methods.transport.solver import ot2_grid
 from workbench.methods.transport.spec import Params
+from workbench.methods.transport.support import ORIGINS
 
+COST = "squared image sides"
+_LENGTH = {"units": "image sides"}
 TIMES = (0.0, 0.25, 0.5, 0.75, 1.0)
 SOURCE = ("source_row", "source_column")
 TARGET = ("target_row", "target_column")
@@ -36,19 +39,15 @@ def shown_variables(instance: Instance, params: Params, progress: Progress) -> d
     )
     return {
         **_pixels(instance, result),
-        **_frames(instance, result),
+        **_frames(result),
         **_support(result),
         **_trace(result),
         "coarse_violation": (
             SOURCE,
             coarse_violation(instance, params.tolerance),
-            {"long_name": "worst violation of the dual constraint by the coarser level's potentials", "units": _COST},
+            {"long_name": "worst violation of the dual constraint by the coarser level's potentials", "units": COST},
         ),
     }
-
-
-_COST = "squared image sides"
-_LENGTH = {"units": "image sides"}
 
 
 def coarse_violation(instance: Instance, tolerance: float) -> np.ndarray:
@@ -78,14 +77,13 @@ def _pixels(instance: Instance, result: OTResult) -> dict[str, Any]:
         "target": (TARGET, instance.target, {"long_name": "target mass", "units": "1"}),
         "map_row": (SOURCE, targets[..., 0], {"long_name": "barycentric target, row", **_LENGTH}),
         "map_column": (SOURCE, targets[..., 1], {"long_name": "barycentric target, column", **_LENGTH}),
-        "f": (SOURCE, result.f, {"long_name": "potential f", "units": _COST}),
-        "g": (TARGET, result.g, {"long_name": "potential g", "units": _COST}),
+        "f": (SOURCE, result.f, {"long_name": "potential f", "units": COST}),
+        "g": (TARGET, result.g, {"long_name": "potential g", "units": COST}),
     }
 
 
-def _frames(instance: Instance, result: OTResult) -> dict[str, Any]:
-    shape = tuple(np.maximum(instance.source.shape, instance.target.shape))
-    frames = np.stack([result.interpolate(t, shape) for t in TIMES])
+def _frames(result: OTResult) -> dict[str, Any]:
+    frames = np.stack([result.interpolate(t) for t in TIMES])
     dims = ("time", "frame_row", "frame_column")
     return {
         "time": ("time", list(TIMES), {"long_name": "time of the interpolation", "units": "1"}),
@@ -121,7 +119,7 @@ def _trace(result: OTResult) -> dict[str, Any]:
     labels = {
         "level": "level",
         "inner": "inner iteration",
-        "iteration": "iteration since the level's start",
+        "iteration": "iteration since the start of the inner iteration",
         "primal": "mass that the marginals miss",
         "dual": "violation of the dual constraints",
         "gap": "relative gap of the restricted problem",

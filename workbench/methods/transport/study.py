@@ -18,12 +18,12 @@ from workbench.methods.transport.instances import (
     known_instances,
     own_instance,
 )
-from workbench.methods.transport.shown import shown_variables
-from workbench.methods.transport.solver import OTResult, ot2_grid
+from workbench.methods.transport.result import OTResult
+from workbench.methods.transport.shown import COST, shown_variables
+from workbench.methods.transport.solver import ot2_grid
 from workbench.methods.transport.spec import Params
 from workbench.methods.transport.verification import verify_plan
 
-COST = "squared image sides"
 TABLE = ("class", "resolution", "pair")
 
 
@@ -163,7 +163,7 @@ def _exact_solver() -> Callable[[Instance], float] | None:
     def value(instance: Instance) -> float:
         x, y = (instance.spacing * np.argwhere(image > 0) for image in (instance.source, instance.target))
         u, v = (image[image > 0] for image in (instance.source, instance.target))
-        return float(ot.emd2(u, v, ot.dist(x, y), numItermax=10**7))
+        return float(np.asarray(ot.emd2(u, v, ot.dist(x, y), numItermax=10**7)))
 
     return value
 
