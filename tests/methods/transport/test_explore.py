@@ -10,8 +10,8 @@ from workbench.errors import DataError, ParameterError
 from workbench.methods.transport import explore as explore_module
 from workbench.methods.transport.explore import COARSEST, FILES, OWN, TIMES, View, explore
 from workbench.methods.transport.images import dotmark_pair
-from workbench.methods.transport.result import ORIGINS
 from workbench.methods.transport.spec import CLASSES, Params
+from workbench.methods.transport.support import ORIGINS
 
 
 @pytest.fixture
