@@ -83,3 +83,29 @@ def plain_pdhg_step(x, f, g, rows, cols, cost, u, v, omega, eta):
         rise = 2 * f_new[i] - f[i] + 2 * g_new[j] - g[j] - cost[e]
         x_new[e] = max(0.0, x[e] + eta * omega / 2 * rise)
     return x_new, f_new, g_new
+
+
+def union(proposals):
+    """The origin and flow of every proposed pair, those of the first proposal that has it."""
+    found = {}
+    for p in proposals:
+        origins, flows = np.broadcast_to(p.origin, len(p.rows)), np.broadcast_to(p.flow, len(p.rows))
+        for i, j, origin, flow in zip(p.rows, p.cols, origins, flows, strict=True):
+            found.setdefault((i, j), (origin, flow))
+    return found
+
+
+def parent_places(fine, coarse):
+    """The place of each fine pixel's block among the coarse pixels with mass."""
+    places = []
+    for pixel in fine.pixels:
+        at = np.unravel_index(pixel, fine.grid.shape)
+        block = tuple(k // 2 if n > 1 else k for k, n in zip(at, fine.grid.shape, strict=True))
+        places.append(list(coarse.pixels).index(np.ravel_multi_index(block, coarse.grid.shape)))
+    return np.array(places)
+
+
+def scaled_down(flow, u, v):
+    """The flow with every row, then every column, scaled down to at most its marginal."""
+    flow = flow * np.minimum(1, u / np.maximum(flow.sum(axis=1), 1e-300))[:, None]
+    return flow * np.minimum(1, v / np.maximum(flow.sum(axis=0), 1e-300))
