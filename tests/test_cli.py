@@ -83,6 +83,7 @@ def test_cite(toy, call):
         (["show", "none.nc"], "none.nc: no such file; give a result file (.nc) that a run wrote"),
         (["show", "file"], "file is not a readable netCDF file"),
         (["show", "foreign.nc"], "foreign.nc is netCDF, but not a result of the workbench: it has no method"),
+        (["show", "sound.nc", "--figures", "file"], "file cannot hold results: "),
         (["compare", "none.nc", "file"], "none.nc: no such file"),
         (["show"], "Missing argument"),
         (["nonsense"], "No such command 'nonsense'"),
@@ -91,6 +92,7 @@ def test_cite(toy, call):
 def test_wrong_calls_are_refused_in_one_or_two_lines(toy, call, arguments, message):
     Path("file").write_text("text")
     xr.Dataset({"x": ("t", [1.0])}).to_netcdf("foreign.nc", engine="h5netcdf")
+    workbench.run(toy, out="").to_netcdf("sound.nc", engine="h5netcdf")
     code, printed, said = call(*arguments)
     assert code == 2 and printed == "" and message in said and said.startswith("workbench: ")
     assert len(said.splitlines()) <= 2
@@ -161,6 +163,24 @@ def test_show(toy, call):
     assert "+ holds" in printed
     assert sorted(path.name for path in Path("pictures").iterdir()) == ["cover.png", "cover.txt"]
     assert Path("pictures/cover.txt").read_text().startswith("The mean is 0.")
+
+
+def test_show_goes_on_where_a_picture_cannot_be_drawn(toy, call, monkeypatch):
+    def lacking(dataset):
+        raise KeyError("older")
+
+    file = result()
+    figures = workbench.harness.registry.get(toy).figures
+    monkeypatch.setattr(figures, "FIGURES", (lacking, *figures.FIGURES))
+    code, _, said = call("show", file, "--figures", "pictures")
+    assert code == 1 and said == "workbench: no lacking.png: KeyError: 'older'\n"
+    assert sorted(path.name for path in Path("pictures").iterdir()) == ["cover.png", "cover.txt"]
+
+
+@pytest.mark.parametrize(("closed", "code"), [("<&- >&-", 0), (">&- 2>&-", 0), ("2>&-", 0)])
+def test_closed_streams_cost_no_traceback(closed, code):
+    done = subprocess.run(f"{sys.executable} -m workbench list {closed}", shell=True, capture_output=True, text=True)
+    assert done.returncode == code and done.stderr == ""
 
 
 def test_compare(toy, call):

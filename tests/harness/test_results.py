@@ -81,6 +81,17 @@ def test_a_foreign_netcdf_file_is_refused(tmp_path):
         results.load(tmp_path / "r.nc")
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"params_json": "{"}, {"params_json": "[]"}, {"params_json": 3}, {"verdicts_json": '[{"claim": "x"}]'},
+     {"verdicts_json": "[1]"}, {"verdicts_json": "{}x"}],
+)  # fmt: skip
+def test_a_result_with_broken_attributes_is_refused(tmp_path, changed):
+    dataset().assign_attrs(changed).to_netcdf(tmp_path / "r.nc", engine="h5netcdf")
+    with pytest.raises(WorkbenchError, match="its parameters or verdicts are not readable"):
+        results.load(tmp_path / "r.nc")
+
+
 @pytest.mark.parametrize("keep", [0.0, 0.3, 0.9, 0.999])
 def test_a_truncated_file_is_not_reused(tmp_path, keep):
     path = tmp_path / "r.nc"

@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 a run crashed, was killed or ran out of time, 2 wrong inpu
 fails and ``--strict`` was given, 130 interrupted.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ for module in (catalogue, run, files, machine):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code. Errors are one or two lines, without a traceback."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    _open_closed_streams()
     try:
         return app(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False) or 0
     except WorkbenchError as error:
@@ -46,3 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, Abort):
         complain("interrupted")
         return INTERRUPTED
+
+
+def _open_closed_streams() -> None:
+    """Let what is printed vanish where a stream was closed before the start, as by ``>&-``."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  open as long as the process

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from workbench.cli.output import console, number, say, table, verdicts
+from workbench.cli.output import complain, console, number, say, table, verdicts
 from workbench.errors import WorkbenchError
 from workbench.harness import claims, registry, results
 
@@ -29,9 +29,11 @@ File = Annotated[Path, typer.Argument(help="A result file (.nc).", show_default=
 def show(
     file: File,
     figures: Annotated[Path | None, typer.Option(help="Folder to write the pictures and captions to.")] = None,
-) -> None:
+) -> int:
     """Show the parameters, provenance and verdicts of a result; with --figures write its pictures."""
     dataset = results.load(file)
+    if figures is not None:
+        results.check_folder(figures)
     for title, values in (("parameters", _params(dataset)), ("provenance", _provenance(dataset))):
         rows = table(title, "")
         for name, value in values.items():
@@ -39,8 +41,7 @@ def show(
         console().print(rows)
         say("")
     console().print(verdicts(claims.from_json(dataset.attrs["verdicts_json"])))
-    if figures is not None:
-        _write_figures(dataset, figures)
+    return 0 if figures is None else _write_figures(dataset, figures)
 
 
 def _params(dataset: "xr.Dataset") -> dict[str, object]:
@@ -52,14 +53,24 @@ def _provenance(dataset: "xr.Dataset") -> dict[str, object]:
     return {name: value for name, value in dataset.attrs.items() if name not in left_out and value != ""}
 
 
-def _write_figures(dataset: "xr.Dataset", folder: Path) -> None:
+def _write_figures(dataset: "xr.Dataset", folder: Path) -> int:
+    """Write what pictures can be drawn: a result of other sources may lack what one shows. Return the exit code."""
     from workbench.harness.pictures import save
 
+    code = 0
     for figure in registry.get(dataset.attrs["method"]).figures.FIGURES:
         path = folder / f"{figure.__name__}.png"
-        caption = save(figure, dataset, path)
+        try:
+            caption = save(figure, dataset, path)
+        except OSError:
+            raise
+        except Exception as error:
+            complain(f"no {path.name}: {type(error).__name__}: {error}")
+            code = 1
+            continue
         results.write_atomically(path.with_suffix(".txt"), lambda part, text=caption: part.write_text(text + "\n"))
         say(f"wrote {path}")
+    return code
 
 
 def compare(a: File, b: File) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
+from workbench.harness import claims
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -111,7 +112,17 @@ def attributes(path: str | Path) -> dict[str, Any]:
     missing = [name for name in _REQUIRED if name not in found]
     if missing:
         raise WorkbenchError(f"{path} is netCDF, but not a result of the workbench: it has no {', '.join(missing)}")
+    if not _sound(found):
+        raise WorkbenchError(f"{path} was changed since a run wrote it: its parameters or verdicts are not readable")
     return found
+
+
+def _sound(found: Mapping[str, Any]) -> bool:
+    try:
+        claims.from_json(found["verdicts_json"])
+        return isinstance(json.loads(found["params_json"]), dict)
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 def reusable(path: Path, wanted: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
