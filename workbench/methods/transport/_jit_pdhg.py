@@ -77,3 +77,24 @@ def image(
             col_new[j] += hat
         row_new[i] = total
     return primal, moved, cross
+
+
+@njit(cache=True)
+def choose(indptr, cols, reduced, bound, m, keep):
+    """Mark the edges with a reduced cost up to `bound`, and the edge of least reduced cost of each row and column."""
+    least = np.full(m, np.inf, np.float32)
+    place = np.full(m, -1)
+    for i in range(len(indptr) - 1):
+        best = indptr[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            keep[e] = reduced[e] <= bound
+            if reduced[e] < reduced[best]:
+                best = e
+            if reduced[e] < least[cols[e]]:
+                least[cols[e]] = reduced[e]
+                place[cols[e]] = e
+        if indptr[i] < indptr[i + 1]:
+            keep[best] = True
+    for e in place:
+        if e >= 0:
+            keep[e] = True

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 
 from workbench.errors import DataError, ParameterError
@@ -19,6 +20,7 @@ from workbench.methods.transport.hierarchy import levels
 from workbench.methods.transport.pdhg import CHECK, Halpern, Point, first_omega
 from workbench.methods.transport.prolongation import finer_flow, finer_potential
 from workbench.methods.transport.result import HISTORY, TRACE, OTResult, Support
+from workbench.methods.transport.sums import dot
 from workbench.methods.transport.support import KEPT, Edges, Proposal, full, largest, unite
 
 WAIT = 1.1
@@ -50,8 +52,8 @@ class Options:
 
 
 def ot2_grid(
-    a: np.ndarray,
-    b: np.ndarray,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
     spacing: float | tuple[float, ...] = 1.0,
     tol: float = 1e-4,
@@ -89,7 +91,8 @@ def ot2_grid(
     max_inner
         Most inner iterations (updates of the support) of a level.
     coarsest
-        Sides are halved while the longest stays at least this, in pixels.
+        Sides are halved while the longest stays at least this, in pixels, and further until all pairs of the last
+        level are at most a million.
     max_iterations
         Most PDHG iterations of one inner iteration.
     normalize
@@ -117,7 +120,7 @@ def ot2_grid(
 
     Notes
     -----
-    Transport paper, sections 2.2 to 2.5: hierarchy, shielding, pricing, conservative union. Memory
+    Xia et al., 2026: hierarchy, shielding, pricing, conservative union. Memory
     O(pixels); time about O(pixels x side).
 
     Examples
@@ -134,7 +137,7 @@ def ot2_grid(
     return _result(bounds, edges, run)
 
 
-def _measures(a: np.ndarray, b: np.ndarray, spacing: Any, normalize: bool) -> tuple[Measure, Measure]:
+def _measures(a: ArrayLike, b: ArrayLike, spacing: Any, normalize: bool) -> tuple[Measure, Measure]:
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim != b.ndim:
         raise DataError(f"a has shape {a.shape} and b {b.shape}: give images of equally many axes")
@@ -150,7 +153,7 @@ def _measures(a: np.ndarray, b: np.ndarray, spacing: Any, normalize: bool) -> tu
 
 
 def _start(potentials: tuple | None, source: Measure, target: Measure) -> np.ndarray | None:
-    """Return the better of two starting potentials of the target, or None."""
+    """Return the given potential at the target's pixels with mass, None without; that of the source follows from it."""
     if potentials is None:
         return None
     f, g = (np.asarray(p, float) for p in potentials)
@@ -271,12 +274,13 @@ class Run:
 
     def restricted_dual(self, edges: Edges, g: np.ndarray, u: np.ndarray, v: np.ndarray) -> float:
         """Return the dual value of a potential in the restricted problem."""
-        return float(u @ pricing.restricted_transform(edges, g, np.zeros(len(u))) + v @ g)
+        return dot(u, pricing.restricted_transform(edges, g, np.zeros(len(u)))) + dot(v, g)
 
-    def record(self, level: int, inner: int, point: Any, gap: float) -> None:
+    def record(self, level: int, inner: int, point: Point, gap: float) -> None:
         """Keep the residuals if a trace is asked for."""
         if self.trace is not None:
-            residuals = point.misplaced, max(point.dual - point.value, 0.0), gap, point.omega, point.restart
+            excess = max(point.dual - point.value, 0.0) / max(point.value, 1e-300)
+            residuals = point.misplaced, excess, gap, point.omega, point.restart
             self.trace.append((level, inner, point.iteration, *residuals))
 
     def note(self, level: int, inner: int, edges: Edges, iterations: int, bounds: Bounds) -> None:
