@@ -1,7 +1,8 @@
-"""The certificate: a lower bound from potentials and an upper bound from a plan, both exact.
+"""The certificate: a lower bound from potentials and an upper bound from a plan, valid whatever made them.
 
 The lower bound is the dual value of a potential's double c-transform, which is feasible for any potential;
-a bound on its rounding error is subtracted. The upper bound is the cost of a plan with exact marginals.
+a bound on its rounding error is subtracted. The upper bound is the cost of a plan whose marginals are those of
+the images, to rounding.
 """
 
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ def certify(
 
     Notes
     -----
-    Transport paper notes, section 2.7. Cost O(pixels + entries of the plan).
+    Cost O(pixels + entries of the plan).
 
     Examples
     --------

@@ -201,7 +201,7 @@ def residuals(dataset: xr.Dataset) -> Drawn:
         return figure, "The chosen backend reports no residuals (0 checks); run with backend=pdhg to see them."
     trace = dataset.isel(check_point=np.flatnonzero(dataset["trace_level"].values == 0))
     iterations = _running_total(trace["trace_iteration"].values, trace["trace_inner"].values)
-    labels = {"primal": "missed mass", "dual": "dual violation", "gap": "relative gap"}
+    labels = {"primal": "missed mass", "dual": "dual value above the cost", "gap": "relative gap"}
     for (name, label), color, dash in zip(labels.items(), style.PALETTE, style.DASHES, strict=False):
         values = trace[f"trace_{name}"].values
         left.plot(iterations, np.where(values > 0, values, np.nan), label=label, color=color, linestyle=dash)

@@ -60,7 +60,7 @@ def hierarchy_grid(
 
     Notes
     -----
-    Cost O(size). Transport paper, section 2.2.
+    Cost O(size). Xia et al., 2026, halve squares of even sides alone.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pricing: the pairs outside the support whose dual constraint a potential violates most (section 2.4d).
+"""Pricing: the pairs outside the support whose dual constraint a potential violates most.
 
 The c-transform names the worst target of every source and the worst source of every target exactly and in O(n);
 the pairs around them are candidates too, and the largest violations are proposed.

@@ -1,4 +1,4 @@
-"""Starting points of a finer level from a coarser one's plan and potentials (section 2.3)."""
+"""Starting points of a finer level from a coarser one's plan and potentials."""
 
 import numpy as np
 from scipy.ndimage import map_coordinates

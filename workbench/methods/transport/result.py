@@ -128,7 +128,7 @@ class OTResult:
             "spacing": list(self.spacing),
             "cost": "squared distance of pixel centres, images scaled to total mass 1",
             "lower_by": "dual value of the double c-transform of g, less a bound on its rounding error",
-            "upper_by": "cost of a plan with exact marginals",
+            "upper_by": "cost of a plan whose marginals are exact to rounding",
         }
 
 

@@ -1,4 +1,4 @@
-"""Shielding: the pairs that suffice for a plan to be locally optimal (Schmitzer's ShortCut, section 2.4b).
+"""Shielding: pairs on which a plan that is optimal is optimal among all pairs (Schmitzer's ShortCut, 2016).
 
 The pair of a neighbour ``s'`` and its target ``t(s')`` shields ``s`` from ``d`` when
 ``c(s, d) + c(s', t(s')) > c(s, t(s')) + c(s', d)``, for squared distances ``(s' - s) . (d - t(s')) > 0``.
@@ -86,7 +86,7 @@ def shield_grid(
 
     Notes
     -----
-    Transport paper, section 2.4b. Cost O(pixels of the boxes that the axis neighbours leave open).
+    Cost O(pixels of the boxes that the axis neighbours leave open).
 
     Examples
     --------

@@ -121,7 +121,7 @@ def _trace(result: OTResult) -> dict[str, Any]:
         "inner": "inner iteration",
         "iteration": "iteration since the start of the inner iteration",
         "primal": "mass that the marginals miss",
-        "dual": "violation of the dual constraints",
+        "dual": "excess of the dual value over the cost, relative",
         "gap": "relative gap of the restricted problem",
         "omega": "primal weight",
         "restart": "restarted here",

@@ -113,7 +113,7 @@ def prolong(
 
     Notes
     -----
-    Transport paper, section 2.3, which shares flow evenly; by mass it stays feasible. Cost O(pairs).
+    Xia et al., 2026, share the flow evenly; by mass it stays feasible. Cost O(pairs).
     """
     families = [_children(c, f) for c, f in zip(coarse, fine, strict=True)]
     rows, cols, flow = _jit.prolong(rows, cols, flow, *families[0], *families[1])
