@@ -1,4 +1,7 @@
-"""Guards around every test: no global state changed, no network, files only in a temporary folder."""
+"""Guards around every test: types and shapes checked, no global state changed, no network, files in a temporary folder.
+
+Annotations of the methods are checked on every call; compiled loops are left out, numba cannot compile checked ones.
+"""
 
 import os
 import socket
@@ -9,11 +12,17 @@ import hypothesis
 import numpy as np
 import psutil
 import pytest
+from jaxtyping import install_import_hook
 
 import workbench.methods
 
 hypothesis.settings.register_profile("workbench", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("workbench")
+
+METHODS = Path(workbench.__path__[0]) / "methods"
+FILES = [path for path in METHODS.glob("*/*.py") if not path.stem.startswith(("_jit", "__init__"))]
+CHECKED = [f"workbench.methods.{path.parent.name}.{path.stem}" for path in FILES]
+install_import_hook(CHECKED, "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 os.environ["MPLBACKEND"] = "Agg"
 for name in ("WORKBENCH_PATH", "WORKBENCH_FORCE", "WORKBENCH_PROGRESS"):

@@ -124,7 +124,7 @@ def test_long_ranges_keep_the_variance():
     [
         (lambda: dotmark_image("Shape", 64), "cls = 'Shape' is not a class of images; did you mean 'Shapes'?"),
         (lambda: dotmark_image("Shapes", 0), "side = 0 is not allowed: it takes a whole number from 2 to 4096"),
-        (lambda: dotmark_image("Shapes", 6.5), "side = 6.5 is not allowed"),
+        (lambda: dotmark_image("Shapes", True), "side = True is not allowed"),
         (lambda: dotmark_image("Shapes", 8, seed=-1), "seed = -1 is not allowed"),
         (lambda: dotmark_pair("Shapes", 8, 0, 10), "j = 10 is not allowed: it takes a whole number from 0 to 9"),
         (lambda: dotmark_image("GRFrough", 8, matern="stein"), "matern = 'stein' is not a convention"),
