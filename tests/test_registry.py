@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,19 @@ def test_the_parts_of_a_method(name):
     inspect.signature(method.explore.explore).bind()
     assert method.benchmark.WORKLOADS
     assert method.notebook.is_file()
+
+
+@every_method
+def test_an_explorer_opens_resets_and_gives_a_command_that_is_understood(name):
+    method = registry.get(name)
+    frame = method.explore.explore()
+    assert frame.state == "ready", frame.status
+    frame.reset()
+    assert frame.state == "ready", frame.status
+    program, verb, called, *options = shlex.split(frame.command)
+    assert (program, verb, called) == ("workbench", "run", name)
+    pairs = zip(options[::2], options[1::2], strict=True)
+    method.params.parse(dict(text.split("=", 1) for flag, text in pairs if flag == "-p"))
 
 
 @every_method
