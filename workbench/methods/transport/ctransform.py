@@ -52,8 +52,9 @@ def c_transform_grid(
 
     Notes
     -----
-    Cost O(size of `g` + size of the result) an axis. Felzenszwalb and Huttenlocher, "Distance transforms
-    of sampled functions", 2012; the windowed check of Xia et al., 2026, is exact here.
+    Cost O(n) an axis, n the pixels of a grid with the longer of both sides along every axis. Felzenszwalb and
+    Huttenlocher, "Distance transforms of sampled functions", 2012; the windowed check of
+    Xia et al., 2026, is exact here.
 
     Examples
     --------
