@@ -109,3 +109,14 @@ def scaled_down(flow, u, v):
     """The flow with every row, then every column, scaled down to at most its marginal."""
     flow = flow * np.minimum(1, u / np.maximum(flow.sum(axis=1), 1e-300))[:, None]
     return flow * np.minimum(1, v / np.maximum(flow.sum(axis=0), 1e-300))
+
+
+def chosen(indptr, cols, reduced, bound):
+    """Return which edges have a reduced cost up to `bound`, or the least of their row or of their column."""
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    keep = reduced <= bound
+    for places in (rows, cols):
+        for k in set(places.tolist()):
+            mine = np.flatnonzero(places == k)
+            keep[mine[np.argmin(reduced[mine])]] = True
+    return keep

@@ -132,15 +132,16 @@ def _judge_one(dataset: "xr.Dataset", claim: Claim, scale: str) -> Verdict:
         margin = claim.bound.margin(value)
         return Verdict(claim.name, word, value, str(claim.bound), margin, claim.paper, claim.statement, reason)
 
+    if scale not in PRESETS:
+        undecided = "parameters off the protocol" if scale == "off protocol" else scale
+    else:
+        undecided = "" if scale in claim.presets else f"needs the {' or '.join(claim.presets)} preset"
     try:
         value = float(claim.measure(dataset))
     except Undecided as reason:
-        return verdict(UNDECIDED, math.nan, str(reason))
-    if scale not in PRESETS:
-        reason = "parameters off the protocol" if scale == "off protocol" else scale
-        return verdict(UNDECIDED, value, reason)
-    if scale not in claim.presets:
-        return verdict(UNDECIDED, value, f"needs the {' or '.join(claim.presets)} preset")
+        return verdict(UNDECIDED, math.nan, undecided or str(reason))
+    if undecided:
+        return verdict(UNDECIDED, value, undecided)
     if math.isnan(value):
         return verdict(FAILS, value, "the measure is not a number")
     return verdict(HOLDS if claim.bound.margin(value) >= 0 else FAILS, value)

@@ -106,7 +106,9 @@ class FieldInfo:
             text = f"each {text}" if text else ""
             low, high = self.bounds.get("min_length"), self.bounds.get("max_length")
             if low is not None or high is not None:
-                count = f"{low or 0} items or more" if high is None else f"{low or 0} to {high} items"
+                count = (
+                    f"at least {low} item{'s' if low != 1 else ''}" if high is None else f"{low or 0} to {high} items"
+                )
                 text = f"{count}, {text}" if text else count
         return text
 
@@ -168,6 +170,9 @@ class Params(pydantic.BaseModel):
         for name in texts:
             _require_known(name, known)
         return cls._checked({name: parse_literal(text, known[name]) for name, text in texts.items()})
+
+    def check(self) -> None:
+        """Refuse what only this machine can judge, such as a folder that is missing; called before a run starts."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values as plain Python objects."""

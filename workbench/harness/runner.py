@@ -98,6 +98,7 @@ class Run:
     ) -> None:
         self.method = registry.get(method)
         self.params = _params(self.method, params)
+        self.params.check()
         self.data = _own_data(self.method, data)
         self.attributes = provenance.describe(
             self.method, self.params, self.data, sources.of_method(self.method.folder)

@@ -3,8 +3,11 @@ import pytest
 
 from tests.oracles import transport as oracle
 from workbench.errors import DataError
-from workbench.methods.transport import pdhg
+from workbench.methods.transport import _jit_pdhg, pdhg
+from workbench.methods.transport.closed_form import transport_1d
 from workbench.methods.transport.geometry import measure
+from workbench.methods.transport.images import dotmark_image
+from workbench.methods.transport.solver import ot2_grid
 from workbench.methods.transport.support import Proposal, unite
 
 
@@ -86,3 +89,29 @@ def test_bad_input():
         pdhg.pdhg_transport([0, 1], [0], a, a)
     with pytest.raises(DataError, match="beyond the 3 and 3"):
         pdhg.pdhg_transport([0], [3], a, a)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_choice_of_pairs_covers_rows_and_columns(seed):
+    rng = np.random.default_rng(seed)
+    _, rows, cols = random_pairs(seed)
+    indptr = np.searchsorted(rows, np.arange(31))
+    reduced = rng.normal(size=len(rows)).astype(np.float32)
+    keep = np.zeros(len(rows), bool)
+    _jit_pdhg.choose(indptr, cols, reduced, np.float32(-0.5), 24, keep)
+    np.testing.assert_array_equal(keep, oracle.chosen(indptr, cols, reduced, np.float32(-0.5)))
+
+
+def test_chosen_pairs_that_cannot_carry_the_masses_are_widened():
+    a, b = (dotmark_image("CauchyDensity", 16, seed=seed) for seed in (0, 1))
+    result = ot2_grid(a, b, spacing=1 / 16, coarsest=16)
+    assert result.rel_gap <= 1e-4
+
+
+def test_all_pairs_count_for_the_stopping_rule():
+    """With few chosen pairs of many, cost and potentials must still be those of the whole problem."""
+    rng = np.random.default_rng(3)
+    a, b = rng.random(40) ** 4, rng.random(40) ** 4
+    rows, cols = (places.ravel() for places in np.indices((40, 40)))
+    point = pdhg.pdhg_transport(rows, cols, measure(a), measure(b), tol=1e-5)
+    assert point.value == pytest.approx(transport_1d(np.arange(40), np.arange(40), a, b), rel=1e-4)

@@ -216,3 +216,20 @@ def test_wrong_calls_say_what_to_do(change, error, text):
     arguments = {"a": A, "b": A, **change}
     with pytest.raises(error, match=text):
         ot2_grid(arguments.pop("a"), arguments.pop("b"), **arguments)
+
+
+def test_highs_copes_with_masses_far_below_its_tolerance():
+    rng = np.random.default_rng(3)
+    a, b = (rng.exponential(1, (12, 10)) ** 6 for _ in range(2))
+    assert ot2_grid(a, b, backend="highs").rel_gap <= 1e-4
+
+
+def test_masked_pixels_are_refused():
+    masked = np.ma.masked_array(np.ones((4, 4)), mask=np.eye(4) > 0)
+    with pytest.raises(DataError, match=r"a has masked pixels.*filled"):
+        ot2_grid(masked, np.eye(4))
+    assert ot2_grid(np.ma.masked_array(np.eye(4)), np.eye(4)).value == 0
+
+
+def test_huge_values_do_not_overflow():
+    assert ot2_grid(np.full((4, 4), 1e308), np.eye(4)).rel_gap <= 1e-4

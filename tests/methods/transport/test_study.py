@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from workbench.errors import DataError
+from workbench.errors import DataError, ParameterError
 from workbench.harness.data import own_data
+from workbench.harness.runner import Run
 from workbench.methods.transport import spec, study
 from workbench.methods.transport.figures import FIGURES
 from workbench.methods.transport.instances import known_instances, own_instance, pair_indices
@@ -118,3 +119,18 @@ def test_known_instances_are_probability_masses(resolution):
     for known in known_instances(resolution, np.random.default_rng(0)):
         assert known.source.sum() == pytest.approx(1) and known.target.sum() == pytest.approx(1)
         assert known.value > 0
+
+
+def test_the_same_image_twice_costs_nothing(tmp_path):
+    paths = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    for path in paths:
+        np.save(path, np.arange(1.0, 26).reshape(5, 5))
+    found = study.run(Params(**SMALL, resolutions=[16]), own_data(paths, spec.DATA))
+    assert found["value"].item() == 0 and found["outside_exact"].item() == 0
+    for draw in FIGURES:
+        draw(found)
+
+
+def test_a_missing_folder_is_refused_before_the_run():
+    with pytest.raises(ParameterError, match=r"dotmark = '/no/such/folder' is not a folder"):
+        Run("transport", {"dotmark": "/no/such/folder"})

@@ -7,7 +7,6 @@ common to both images, so the cost between two pixels is ``sum_k h_k^2 (i_k - j_
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 
 import numpy as np
 from jaxtyping import Float, Int, Int32
@@ -134,11 +133,14 @@ def check_spacing(spacing: float | tuple[float, ...], ndim: int, name: str = "sp
     >>> check_spacing(0.5, 2)
     (0.5, 0.5)
     """
-    each = (spacing,) * ndim if isinstance(spacing, Real) else tuple(np.asarray(spacing).ravel().tolist())
+    values = np.asarray(spacing)
+    if values.dtype.kind not in "iuf":
+        raise ParameterError(f"{name}={spacing!r}: give one number, or {ndim}")
+    each = (values.item(),) * ndim if values.ndim == 0 else tuple(values.ravel().tolist())
     if len(each) != ndim:
         raise ParameterError(f"{name} has {len(each)} values for images of {ndim} axes: give one number, or {ndim}")
-    if not all(isinstance(h, Real) and 1e-100 < float(h) < 1e100 for h in each):
-        raise ParameterError(f"{name}={spacing!r}: every value must be a positive finite number")
+    if not all(1e-30 <= h <= 1e30 for h in each):
+        raise ParameterError(f"{name}={spacing!r}: every value must be a positive number, 1e-30 to 1e30")
     return tuple(float(h) for h in each)
 
 
@@ -170,6 +172,8 @@ def measure(image: np.ndarray, spacing: float | tuple[float, ...] = 1.0, *, name
     >>> measure(np.array([1, 0, 3])).weights.tolist()
     [0.25, 0.75]
     """
+    if np.ma.is_masked(image):
+        raise DataError(f"{name} has masked pixels: fill them, with .filled(0) if they hold no mass")
     array = np.asarray(image)
     _check_image(array, name)
     grid = Grid(array.shape, check_spacing(spacing, array.ndim))

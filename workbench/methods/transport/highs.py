@@ -6,6 +6,8 @@ from scipy.sparse import csr_array, vstack
 
 from workbench.methods.transport.support import Edges
 
+MASS = 1e6  # total mass that HiGHS sees: its tolerance of 1e-7 is absolute
+
 
 def solve(edges: Edges, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, int] | None:
     """Return the optimal flow, the potential of the targets and the iterations; None if there is no flow.
@@ -17,7 +19,8 @@ def solve(edges: Edges, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.nd
     rows = csr_array((ones, (edges.rows, each)), (len(u), count))
     cols = csr_array((ones, (edges.cols, each)), (len(v), count))
     scale = max(float(np.max(edges.cost)), np.finfo(float).tiny)
-    answer = linprog(edges.cost / scale, A_eq=vstack([rows, cols]), b_eq=np.concatenate([u, v]), method="highs")
+    masses = MASS * np.concatenate([u, v])
+    answer = linprog(edges.cost / scale, A_eq=vstack([rows, cols]), b_eq=masses, method="highs")
     if answer.x is None or answer.eqlin is None:
         return None
-    return np.maximum(answer.x, 0.0), scale * answer.eqlin.marginals[len(u) :], int(answer.nit)
+    return np.maximum(answer.x, 0.0) / MASS, scale * answer.eqlin.marginals[len(u) :], int(answer.nit)

@@ -9,8 +9,9 @@ exactly 1, so the step needs no search. One iteration of the plain step T, with 
 The iterate moves to ``(k+1)/(k+2) (2 T(z) - z) + 1/(k+2) z0`` with z0 the point of the last restart.
 
 Ours is the choice of pairs to iterate on: those that carry flow and a few more of least reduced cost, chosen anew
-from the whole support at every restart. A restart begins the method afresh, so the choice costs no guarantee once
-it has settled, and it saves most of the work: a support has some 16 pairs a pixel, a solution 2.
+from the whole support at every restart. It saves most of the work: a support has some 16 pairs a pixel, a solution 2.
+The chosen pairs may be unable to carry the masses; the dual value then grows without bound, far above the cost.
+That, or too many iterations, doubles the number of pairs allowed, in the end to the whole support.
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from workbench.errors import DataError
 from workbench.harness.threads import numba_at_most
 from workbench.methods.transport import _jit_pdhg as _jit
 from workbench.methods.transport.geometry import Measure
+from workbench.methods.transport.pricing import restricted_transform
 from workbench.methods.transport.sums import dot
 from workbench.methods.transport.support import Edges, Proposal, unite
 
@@ -32,6 +34,8 @@ BLOCK = 65536
 MOST_BLOCKS = 8
 MOST_DRIFT = 20.0
 PAIRS_A_PIXEL = 5
+UNBOUNDED = 0.5
+PATIENCE = 8000
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class Halpern:
         self.edge_slack = (edges.cost - f[self.rows] - g[edges.cols]).astype(np.float32)
         self.f, self.g = np.zeros(len(u)), np.zeros(len(v))
         self.row = np.bincount(self.rows, edges.flow, len(u))
+        self.pairs = PAIRS_A_PIXEL * max(len(u), len(v))
         self._choose(edges.flow.astype(np.float32), np.bincount(edges.cols, edges.flow, len(v)))
         self.omega = self.first_omega = omega
         self.integral = 0.0
@@ -125,6 +130,7 @@ class Halpern:
         dual = dot(self.u, f) + dot(self.v, g)
         point = Point(self._spread(x), f, g, float(misplaced), float(value), dual, omega, self.total, restart)
         if restart:
+            self._widen(value, dual)
             self._restart()
         return point
 
@@ -132,11 +138,10 @@ class Halpern:
         """Take up the pairs with flow, those of least reduced cost, and the least of every row and column."""
         edges, m = self.edges, len(self.v)
         keep = np.ones(len(flow), bool)
-        count = PAIRS_A_PIXEL * max(len(self.u), m)
-        if len(flow) > count:
+        if len(flow) > self.pairs:
             reduced = self.edge_slack - self.f.astype(np.float32)[self.rows] - self.g.astype(np.float32)[edges.cols]
             reduced[flow > 0] = -np.inf
-            bound = np.partition(reduced, count)[count]
+            bound = np.partition(reduced, self.pairs)[self.pairs]
             _jit.choose(edges.indptr, edges.cols, reduced, bound, m, keep)
         self.chosen = np.flatnonzero(keep)
         self.indptr = np.concatenate([[0], np.cumsum(keep)])[edges.indptr]
@@ -148,6 +153,11 @@ class Halpern:
         self.partial[0] = col
         self.new = tuple(np.empty_like(part) for part in (self.x, self.f, self.g, self.row, col))
         self.anchor = self.x.copy(), self.f.copy(), self.g.copy()
+
+    def _widen(self, value: float, dual: float) -> None:
+        """Allow twice as many pairs if those chosen seem unable to carry the masses, or take very long."""
+        if dual - value > UNBOUNDED * value or self.total > PATIENCE:
+            self.pairs *= 2
 
     def _spread(self, x: Float[np.ndarray, " chosen"]) -> Float[np.ndarray, " edges"]:
         """Return the flow on all pairs of the support."""
@@ -220,8 +230,8 @@ def pdhg_transport(
     source, target
         The measures.
     tol
-        Stop when the misplaced mass and the relative gap of cost and dual value are at most this; single-precision
-        flows carry it to about 1e-6.
+        Stop when the misplaced mass and the relative gap of the cost and the dual value over all pairs are at
+        most this; single-precision flows carry it to about 1e-6.
     max_iterations
         Most iterations.
 
@@ -259,6 +269,7 @@ def pdhg_transport(
     while True:
         state.advance(min(CHECK, max_iterations - state.total))
         point = state.look()
-        gap = abs(point.value - point.dual) / max(abs(point.value), 1e-300)
+        dual = dot(u, restricted_transform(edges, point.g, np.zeros(n))) + dot(v, point.g)
+        gap = abs(point.value - dual) / max(abs(point.value), 1e-300)
         if max(point.misplaced, gap) <= tol or state.total >= max_iterations:
             return point

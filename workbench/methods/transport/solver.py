@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,12 @@ class Options:
         shielding.directions(2, self.neighbors)
         if self.backend not in ("pdhg", "highs"):
             raise ParameterError(f"backend={self.backend!r}: give 'pdhg' or 'highs'")
-        for name, least in (("tol", 0), ("beta", 0), ("max_inner", 1), ("coarsest", 1), ("max_iterations", 1)):
-            value = getattr(self, name)
-            if not (isinstance(value, Real) and least <= float(value) < np.inf):
-                raise ParameterError(f"{name}={value!r}: give a finite number, at least {least}")
+        for name in ("tol", "beta"):
+            if not (isinstance(value := getattr(self, name), Real) and 0 <= float(value) < np.inf):
+                raise ParameterError(f"{name}={value!r}: give a finite number, at least 0")
+        for name in ("max_inner", "coarsest", "max_iterations"):
+            if not (isinstance(value := getattr(self, name), Integral) and int(value) >= 1):
+                raise ParameterError(f"{name}={value!r}: give a whole number, at least 1")
 
 
 def ot2_grid(
@@ -138,13 +140,13 @@ def ot2_grid(
 
 
 def _measures(a: ArrayLike, b: ArrayLike, spacing: Any, normalize: bool) -> tuple[Measure, Measure]:
-    a, b = np.asarray(a), np.asarray(b)
+    a, b = np.asanyarray(a), np.asanyarray(b)
     if a.ndim != b.ndim:
         raise DataError(f"a has shape {a.shape} and b {b.shape}: give images of equally many axes")
     each = check_spacing(spacing, a.ndim) if 1 <= a.ndim <= 3 else 1.0
     measures = measure(a, each, name="a"), measure(b, each, name="b")
-    totals = float(a.sum(dtype=float)), float(b.sum(dtype=float))
-    if not normalize and abs(totals[0] - totals[1]) > 1e-6 * max(totals):
+    totals = (1.0, 1.0) if normalize else (float(a.sum(dtype=float)), float(b.sum(dtype=float)))
+    if abs(totals[0] - totals[1]) > 1e-6 * max(totals):
         raise DataError(
             f"the totals differ: a sums to {totals[0]:.9g}, b to {totals[1]:.9g}; "
             "make them equal, or give normalize=True to scale both to 1"

@@ -1,8 +1,10 @@
 """Parameters, claims and reference of the transport study (HALO, ICLR 2026)."""
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from workbench.errors import ParameterError
 from workbench.harness.claims import Claim, Undecided, at_least, at_most
 from workbench.harness.params import Params as BaseParams
 from workbench.harness.params import param
@@ -46,9 +48,20 @@ class Params(BaseParams):
     max_inner: int = param(5, "most inner iterations a level", ge=1, le=50)
     shown: str = param("ClassicImages", "class shown in the pictures", choices=CLASSES, protocol=False)
     dotmark: str = param("", "folder of the DOTmark files, empty for regenerated images", protocol=False)
-    seed: int = param(0, "seed of the images", ge=0, protocol=False)
+    seed: int = param(0, "seed of the images", ge=0, le=10**8, protocol=False)
 
     FULL: ClassVar[dict] = {"resolutions": [64, 128, 256], "pairs": 2}
+
+    def check(self) -> None:
+        """Refuse a folder of DOTmark files that is not there.
+
+        Raises
+        ------
+        ParameterError
+            If `dotmark` is not a folder.
+        """
+        if self.dotmark and not Path(self.dotmark).is_dir():
+            raise ParameterError(f"dotmark = {self.dotmark!r} is not a folder: give the one that holds DOTmark's files")
 
     def solver_options(self) -> dict[str, Any]:
         """Return the options of `ot2_grid` that these parameters set."""
