@@ -37,7 +37,6 @@ TEXT = "#222222"
 
 IMAGE = "gray"
 MAGNITUDE = "viridis"
-DIVERGING = "RdBu_r"
 
 DPI = 80
 MATPLOTLIB: dict[Any, Any] = {

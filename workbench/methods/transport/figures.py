@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from workbench.harness import style
+from workbench.methods.transport.spec import time_slope
 
 Drawn = tuple[Figure, str]
 
@@ -163,29 +164,29 @@ def levels(dataset: xr.Dataset) -> Drawn:
 def scaling(dataset: xr.Dataset) -> Drawn:
     """Draw time and memory against the number of pixels, beside a dense exact solver."""
     figure, (left, right) = style.subplots(1, 2, width=10, height=4)
-    coarse = dataset.attrs["exact_resolution"]
-    n = np.array([coarse**2, *(dataset["resolution"].values ** 2)], dtype=float)
-    mean = dataset["seconds"].mean(["class", "pair"]).values
-    seconds = np.array([float(dataset["exact_ours_seconds"].mean()), *mean])
-    slope = np.polyfit(np.log(n), np.log(seconds), 1)[0] if len(set(n)) > 1 else np.nan
-    left.plot(n, seconds, "o-", color=style.PALETTE[0], label=f"ours, slope {slope:.2f}")
-    peer = float(dataset["exact_peer_seconds"].mean())
-    if np.isfinite(peer):
-        left.plot(n[:1], [peer], "s", color=style.PALETTE[1], label="dense exact solver")
+    n = dataset["pixels"].max(["class", "pair"]).values.astype(float)
+    coarse = min(float(dataset.attrs["exact_resolution"]) ** 2, n[0])
+    seconds = dataset["seconds"].mean(["class", "pair"]).values
+    times = [float(dataset[name].mean()) for name in ("exact_ours_seconds", "exact_peer_seconds")]
+    sizes = np.concatenate([[coarse], n])
+    left.plot(sizes, [times[0], *seconds], "o-", color=style.PALETTE[0], label="ours")
+    if np.isfinite(times[1]):
+        left.plot([coarse], [times[1]], "s", color=style.PALETTE[1], label="dense exact solver")
     left.set(xscale="log", yscale="log", xlabel="pixels n", ylabel="time (s)", title="Time, mean over classes")
-    left.legend()
 
     memory = dataset["memory"].max(["class", "pair"]).values / 2**20
-    right.plot(n[1:], np.maximum(memory, 0.1), "o-", color=style.PALETTE[0], label="ours, largest instance")
-    right.plot(n, 8 * n**2 / 2**20, "s--", color=style.PALETTE[1], label="dense cost matrix, 8 n² bytes")
+    dense = 8 * sizes**2 / 2**20
+    right.plot(n, np.maximum(memory, 0.1), "o-", color=style.PALETTE[0], label="ours, largest instance")
+    right.plot(sizes, dense, "s--", color=style.PALETTE[1], label="dense cost matrix, 8 n² bytes")
     right.set(xscale="log", yscale="log", xlabel="pixels n", ylabel="memory above the start (MiB)", title="Memory")
-    right.legend()
     for ax in (left, right):
-        ax.set_xticks(n, [f"{int(size)}" for size in n])
+        ax.set_xticks(sizes, [f"{int(size)}" for size in sizes])
         ax.xaxis.set_minor_locator(NullLocator())
+        ax.legend()
+    slope = f", slope {time_slope(dataset):.2f}" if len(n) > 2 else ""
     caption = (
-        f"Mean time {_listed(seconds)} s at n = {', '.join(f'{int(k)}' for k in n)} (fitted slope {slope:.2f}); "
-        f"memory {_listed(memory)} MiB against {8 * n[-1] ** 2 / 2**20:.0f} MiB for a dense cost matrix at the last n."
+        f"Mean time {_listed(seconds)} s at n = {', '.join(f'{int(k)}' for k in n)}{slope}, and {times[0]:.3g} s at "
+        f"{int(coarse)}; memory {_listed(memory)} MiB against {dense[-1]:.0f} MiB for the costs of the last n."
     )
     return figure, caption
 
