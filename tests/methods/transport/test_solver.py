@@ -202,6 +202,7 @@ A = np.ones((4, 4))
         ({"a": A.astype(complex)}, DataError, "real numbers"),
         ({"b": 2 * A, "normalize": False}, DataError, "a sums to 16, b to 32; .*normalize=True"),
         ({"spacing": 0}, ParameterError, "spacing=0"),
+        ({"spacing": 1e99}, ParameterError, "1e-30 to 1e30"),
         ({"spacing": (1, 2, 3)}, ParameterError, "3 values for images of 2 axes"),
         ({"tol": float("nan")}, ParameterError, "tol=nan"),
         ({"backend": "simplex"}, ParameterError, "'pdhg' or 'highs'"),

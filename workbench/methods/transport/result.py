@@ -77,7 +77,8 @@ class OTResult:
         Returns
         -------
         ndarray of shape (shape of a) + (axes,)
-            Mean coordinates of where the pixel's mass goes, nan where it has none.
+            Mean coordinates of where the pixel's mass goes, nan where it has none (or less than rounds away
+            beside the total).
         """
         targets = Grid(self.g.shape, self.spacing).centres()
         mass = np.bincount(self.plan.row, self.plan.data, self.f.size)

@@ -125,6 +125,9 @@ def ot2_grid(
     Xia et al., 2026: hierarchy, shielding, pricing, conservative union. Memory
     O(pixels); time about O(pixels x side).
 
+    The solver's flows are in single precision. Images that differ in less than about 1e-4 of their mass, and
+    thin images laid across each other, may end above `tol`; the bounds hold all the same.
+
     Examples
     --------
     >>> a = np.zeros((8, 8)); a[2, 2] = 1.0
@@ -134,6 +137,8 @@ def ot2_grid(
     """
     options = Options(tol, backend, beta, neighbors, keep_support, max_inner, coarsest, max_iterations)
     source, target = _measures(a, b, spacing, normalize)
+    if callback is not None and not callable(callback):
+        raise ParameterError(f"callback={callback!r}: give a function of a fraction and a text, or none")
     run = Run(options, callback, [] if trace else None)
     bounds, edges = run.all_levels(source, target, _start(potentials, source, target))
     return _result(bounds, edges, run)
@@ -158,6 +163,8 @@ def _start(potentials: tuple | None, source: Measure, target: Measure) -> np.nda
     """Return the given potential at the target's pixels with mass, None without; that of the source follows from it."""
     if potentials is None:
         return None
+    if not (isinstance(potentials, tuple | list) and len(potentials) == 2):
+        raise DataError(f"potentials is {type(potentials).__name__}: give a pair (f, g), or none")
     f, g = (np.asarray(p, float) for p in potentials)
     if f.shape != source.grid.shape or g.shape != target.grid.shape:
         raise DataError(
