@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
-    from pandas.io.formats.style import Styler
+    from IPython.display import HTML
 
 OKABE_ITO = {
     "black": "#000000",
@@ -136,17 +136,23 @@ def save(figure: Figure, path: str | PathLike[str], caption: str, *, dpi: float 
         file.write(data)
 
 
-def table(frame: "pd.DataFrame") -> "Styler":
+def table(frame: "pd.DataFrame") -> "HTML":
     """Return a table for a notebook: whole texts, aligned left, without row numbers.
 
     Examples
     --------
     >>> import pandas
-    >>> "long text" in table(pandas.DataFrame({"claim": ["a long text"]})).to_html()
+    >>> text = "a text that is longer than the fifty characters which pandas shows of it"
+    >>> text in table(pandas.DataFrame({"claim": [text]})).data
     True
     """
-    cells: Any = [{"selector": "th, td", "props": "text-align: left; vertical-align: top; white-space: normal"}]
-    return frame.style.hide(axis="index").set_table_styles(cells)
+    import pandas as pd
+    from IPython.display import HTML
+
+    with pd.option_context("display.max_colwidth", None):
+        rows = frame.to_html(index=False, border=0, classes="workbench-table")
+    align = "text-align: left !important; vertical-align: top; white-space: normal"
+    return HTML(f"<style>.workbench-table td, .workbench-table th {{ {align} }}</style>{rows}")
 
 
 def plotly_template() -> "go.layout.Template":
