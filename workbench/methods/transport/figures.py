@@ -106,7 +106,13 @@ def _gap_over_time(ax: Axes, dataset: xr.Dataset) -> None:
         label="other instances, at their end",
     )
     ax.axhline(dataset.attrs["tolerance"], color=style.PALETTE[1], linestyle="--", label="tolerance")
-    ax.set(yscale="log", xlabel="time since the start (s)", ylabel="certified relative gap", title="The gap closes")
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="time since the start (s)",
+        ylabel="certified relative gap",
+        title="The gap closes",
+    )
     ax.legend(fontsize=8)
 
 
@@ -119,8 +125,8 @@ def _race(ax: Axes, dataset: xr.Dataset) -> float:
     ax.plot(peer, rows, "s", color=style.PALETTE[1], label="dense network simplex")
     ax.set_yticks(rows, dataset["class"].values)
     ax.invert_yaxis()
-    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set(xscale="log", xlabel="time (s)", ylabel="image class", title="Our time and an exact solver's")
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.legend(fontsize=8)
     return float(np.median(peer / ours))
 
