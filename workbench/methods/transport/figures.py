@@ -44,8 +44,10 @@ def transport_map(dataset: xr.Dataset) -> Drawn:
     mass = dataset["source"].values
     moved = np.hypot(dataset["map_row"].values - rows[:, None], dataset["map_column"].values - columns[None, :])
     mean = float(np.nansum(mass * moved) / mass.sum())
+    lower, upper = (_of_shown(dataset, name) for name in ("lower", "upper"))
     caption = (
-        f"{dataset.attrs['shown']}: mass moves {mean:.3f} image sides on average, {np.nanmax(moved):.3f} at most. "
+        f"{dataset.attrs['shown']}: the least cost is between {lower:.6g} and {upper:.6g} squared image sides; "
+        f"mass moves {mean:.3f} image sides on average, {np.nanmax(moved):.3f} at most. "
         "Each arrow ends at the mean target of one source pixel."
     )
     return figure, caption
@@ -189,10 +191,11 @@ def scaling(dataset: xr.Dataset) -> Drawn:
         ax.set_xticks(sizes, [f"{int(size)}" for size in sizes])
         ax.xaxis.set_minor_locator(NullLocator())
         ax.legend()
+    small = f", and {times[0]:.3g} s at {int(coarse)}" if coarse < n[0] else ""
     slope = f", slope {time_slope(dataset):.2f}" if len(n) > 2 else ""
     caption = (
-        f"Mean time {_listed(seconds)} s at n = {', '.join(f'{int(k)}' for k in n)}{slope}, and {times[0]:.3g} s at "
-        f"{int(coarse)}; memory {_listed(memory)} MiB against {dense[-1]:.0f} MiB for the costs of the last n."
+        f"Mean time {_listed(seconds)} s at n = {', '.join(f'{int(k)}' for k in n)}{slope}{small}; "
+        f"memory {_listed(memory)} MiB against {dense[-1]:.0f} MiB for the costs of the last n."
     )
     return figure, caption
 
@@ -250,7 +253,7 @@ def coarse_violation(dataset: xr.Dataset) -> Drawn:
     caption = (
         f"{dataset.attrs['shown']}: potentials copied from half the resolution violate a constraint at "
         f"{share:.0%} of the source pixels, by {float(violation.max()):.2g} at most, against a cost of "
-        f"{_shown_cost(dataset):.2g}. Pricing adds such pairs to the support."
+        f"{_of_shown(dataset, 'value'):.2g}. Pricing adds such pairs to the support."
     )
     return figure, caption
 
@@ -318,9 +321,10 @@ def _zoom(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
     ax.set_ylim(centre_y + reach, centre_y - reach)
 
 
-def _shown_cost(dataset: xr.Dataset) -> float:
+def _of_shown(dataset: xr.Dataset, name: str) -> float:
+    """Return a variable of the table at the instance that the pictures show."""
     image_class = dataset.attrs["shown"].split(",")[0]
-    return float(dataset["value"].sel({"class": image_class}).isel(resolution=0, pair=0))
+    return float(dataset[name].sel({"class": image_class}).isel(resolution=0, pair=0))
 
 
 def _shown_side(dataset: xr.Dataset) -> int:

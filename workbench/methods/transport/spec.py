@@ -211,7 +211,8 @@ REFERENCE = Reference(
 )
 
 DATA = DataNeeds(
-    what="two images, source and target: grey levels are masses, each image is scaled to total 1; sizes may differ",
+    what="two images, source and target: grey levels are masses, each image is scaled to total 1; sizes may differ: "
+    "both begin at the same corner, and the longest side of the two is the unit of length",
     count=(2, 2),
     dims=("row", "column"),
     limits="1 to 1024 pixels a side, finite and not negative, not all zero",
