@@ -1,0 +1,87 @@
+"""What the parameters of the recall task may be; each check names what was given, what is allowed and what to do."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.errors import DataError, ParameterError
+
+
+def whole(name: str, value: int, least: int) -> int:
+    """Return `value` if it is a whole number of at least `least`.
+
+    Raises
+    ------
+    ParameterError
+        Otherwise.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ParameterError(f"{name} = {value!r} is not allowed: it takes a whole number, at least {least}")
+    return int(value)
+
+
+def horizon(T: int | None, k: int) -> int | None:
+    """Return the length `T` of a sequence if a target of delay `k` falls into it, or None.
+
+    Raises
+    ------
+    ParameterError
+        If `T` is not a whole number above `k`.
+    """
+    if T is not None and whole("T", T, 1) <= k:
+        raise ParameterError(f"T = {T} is not allowed for k = {k}: it takes at least k + 1 = {k + 1}")
+    return None if T is None else int(T)
+
+
+def activity(p: ArrayLike) -> np.ndarray:
+    """Return the activity `p` as an array of numbers above 0 and at most 1.
+
+    Raises
+    ------
+    ParameterError
+        Otherwise.
+    """
+    p = np.asarray(p, float)
+    if not ((p > 0) & (p <= 1)).all():
+        raise ParameterError(f"p = {_shown(p)} is not allowed: an input is active with probability 0 < p <= 1")
+    return p
+
+
+def moments(mu: ArrayLike, nu: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean `mu` and the raw second moment `nu` of the amplitudes as arrays.
+
+    Raises
+    ------
+    ParameterError
+        If they are not finite, `nu` is not positive, or ``mu^2 > nu``, which no law has.
+    """
+    mu, nu = np.asarray(mu, float), np.asarray(nu, float)
+    if not (np.isfinite(mu).all() and np.isfinite(nu).all() and (nu > 0).all()):
+        raise ParameterError(f"mu = {_shown(mu)}, nu = {_shown(nu)}: both must be finite, and nu above 0")
+    if (mu**2 > nu * (1 + 1e-12)).any():
+        raise ParameterError(
+            f"mu = {_shown(mu)}, nu = {_shown(nu)}: nu is the raw second moment E[u^2], at least mu^2; "
+            "add mu^2 to a variance"
+        )
+    return mu, nu
+
+
+def weights(importance: ArrayLike | None, n_features: int) -> np.ndarray:
+    """Return the importance of each of `n_features` features, ones if None.
+
+    Raises
+    ------
+    DataError
+        If there is not one finite number above 0 for each feature.
+    """
+    if importance is None:
+        return np.ones(n_features)
+    given = np.asarray(importance, float)
+    if given.shape != (n_features,):
+        raise DataError(f"importance of shape {given.shape}: give one number for each of the {n_features} features")
+    if not (np.isfinite(given).all() and (given > 0).all()):
+        raise DataError(f"importance = {_shown(given)}: each must be finite and above 0")
+    return given
+
+
+def _shown(values: np.ndarray) -> str:
+    return np.array2string(values, precision=6, threshold=8)
