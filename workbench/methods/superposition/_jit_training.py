@@ -1,0 +1,89 @@
+"""Compiled training: every model on its own stream of inputs, models side by side on the threads."""
+
+import numpy as np
+from numba import njit, prange
+
+from workbench.methods.superposition import _jit_recall, _jit_sequences
+
+LAST_SHARE = 0.02  # of the learning rate, reached by a cosine
+
+
+@njit(cache=True, parallel=True)
+def train(weights, moments, states, start, losses, total, rate, task, inputs, batch, T, clip):
+    """Train all models `losses.shape[0]` steps on, from step `start` of `total`, in place.
+
+    Parameters
+    ----------
+    weights
+        W_x (M, N_h, N_x), W_h (M, N_h, N_h), W_y (M, N_h, N_x).
+    moments
+        Adam's two moments of each of them: six arrays.
+    states
+        Random streams, (M, 4).
+    losses
+        (steps, M), written: the loss over that of a model that says 0. A model whose loss is not finite
+        stops there, with the weights it had.
+    task
+        k, tied, relu_h, relu_y, importance (N_x,).
+    inputs
+        p (M,), code of the amplitudes, series (time, N_x) or empty, loss of a model that says 0 (M,).
+    """
+    p, code, series, null = inputs
+    for m in prange(states.shape[0]):
+        _train_one(
+            (weights[0][m], weights[1][m], weights[2][m]),
+            (moments[0][m], moments[1][m], moments[2][m]),
+            (moments[3][m], moments[4][m], moments[5][m]),
+            states[m], start, losses[:, m], total, rate, task,
+            (p[m], code, series, batch * null[m]), batch, T, clip,
+        )  # fmt: skip
+
+
+@njit(cache=True)
+def _train_one(weights, means, squares, state, start, losses, total, rate, task, inputs, batch, T, clip):
+    k, tied, relu_h, relu_y, importance = task
+    p, code, series, null = inputs
+    W_x, W_h, W_y = weights
+    N_h, N_x = W_x.shape
+    x = np.empty((T, N_x, batch), np.float32)
+    scratch = (
+        np.empty((T, N_h, batch), np.float32),
+        np.empty((T, N_h, batch), np.float32),
+        np.empty((N_x, batch), np.float32),
+        np.empty((N_x, batch), np.float32),
+        np.empty((k + 1, N_h, N_x)),
+        np.empty((k + 1, N_h, N_x)),
+    )
+    gradient = (np.empty((N_h, N_x)), np.empty((N_h, N_h)), np.empty((N_h, N_x)))
+    for done in range(losses.size):
+        _jit_sequences.draw(x, p, code, series, state)
+        loss = _jit_recall.loss_and_gradient(x, k, weights, tied, relu_h, relu_y, importance, scratch, gradient)
+        size = np.sqrt(np.sum(gradient[0] ** 2) + np.sum(gradient[1] ** 2) + np.sum(gradient[2] ** 2)) / null
+        losses[done] = loss / null
+        if not np.isfinite(losses[done]) or not np.isfinite(size):
+            losses[done:] = np.nan
+            return
+        shrink = min(1.0, clip / size) / null if size > 0 else 0.0
+        step = start + done
+        now = rate * (LAST_SHARE + (1.0 - LAST_SHARE) * 0.5 * (1.0 + np.cos(np.pi * step / total)))
+        for j in range(3):
+            if j < 2 or not tied:
+                gradient[j][:] *= shrink
+                _jit_recall.adam(weights[j], gradient[j], means[j], squares[j], step + 1, now)
+
+
+@njit(cache=True, parallel=True)
+def losses_of(weights, states, task, inputs, batch, batches, T):
+    """Return the mean loss of each model (M,) over `batches` fresh batches, divided by that of saying 0."""
+    k, tied, relu_h, relu_y, importance = task
+    p, code, series, null = inputs
+    losses = np.zeros(states.shape[0])
+    for m in prange(states.shape[0]):
+        x = np.empty((T, weights[0].shape[2], batch), np.float32)
+        for _ in range(batches):
+            _jit_sequences.draw(x, p[m], code, series, states[m])
+            losses[m] += _jit_recall.loss_of(
+                x, k, weights[0][m], weights[1][m], weights[2][m], relu_h, relu_y, importance
+            )
+        losses[m] /= batches * batch * null[m]
+    return losses
