@@ -1,0 +1,149 @@
+"""Networks with more features than they can hold: which ones they keep at each delay, and larger networks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.harness.progress import Progress, part
+from workbench.methods.superposition.geometry import KEPT
+from workbench.methods.superposition.model import DelayRecall
+from workbench.methods.superposition.phase_curves import SEQUENCES, seeds_of
+from workbench.methods.superposition.spec import Params
+from workbench.methods.superposition.training import evaluate, fit
+
+CHOOSERS = ("ssm", "nonlinear")
+RATE = 0.01
+NETWORK_DELAY = 2
+NETWORK_STEPS = 2  # times as many as other networks are trained
+NETWORK_RESTARTS = 4
+DRAWN = 10  # most features of a network whose matrices are kept
+TABLE = ("feature_kind", "feature_delay")
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Trained networks with several features, and the loss of each on fresh inputs."""
+
+    model: DelayRecall
+    loss: np.ndarray
+
+    @property
+    def best(self) -> int:
+        """Which network has the least loss."""
+        return int(np.argmin(np.nan_to_num(self.loss, nan=np.inf)))
+
+    @property
+    def recall(self) -> np.ndarray:
+        """Diagonals of A_k, (M, N_x)."""
+        return np.diagonal(self.model.kernel(self.model.k)[:, -1], axis1=1, axis2=2)
+
+    def best_kernel(self, S: int) -> np.ndarray:
+        """Return A_s of the best network, s = 0 .. S."""
+        return self.model.take(self.best).kernel(S)[0]
+
+
+def feature_variables(params: Params, series: np.ndarray | None, progress: Progress) -> dict[str, Any]:
+    """Return what networks of two units keep of several features, over architecture and delay.
+
+    The inputs are windows of `series` (time, feature) if there is one.
+    """
+    pairs = [(kind, delay) for kind in CHOOSERS for delay in params.feature_delays]
+    width = params.features if series is None else series.shape[1]
+    chosen = []
+    for done, (kind, delay) in enumerate(pairs):
+        mine = part(progress, done / len(pairs), (done + 1) / len(pairs))
+        options: dict[str, Any] = {"steps": params.steps, "restarts": params.feature_restarts, "series": series}
+        report = _named(mine, f"{kind} networks with {width} features, delay {delay}")
+        chosen.append(_train(params, kind, (width, 2), delay, report, **options))
+    shape = (len(CHOOSERS), len(params.feature_delays))
+    lags = max(params.feature_delays) + 2
+
+    def over(values: list[Any]) -> np.ndarray:
+        array = np.array(values)
+        return array.reshape(*shape, *array.shape[1:])
+
+    restarts = (*TABLE, "feature_restart")
+    return {
+        "feature_importance": ("feature", params.importance ** np.arange(width), _label("importance of a feature")),
+        "feature_loss": (restarts, over([c.loss for c in chosen]), _label("loss over that of saying 0")),
+        "feature_recall": ((*restarts, "feature"), over([c.recall for c in chosen]), _label("diagonal of A_k")),
+        "feature_kept": (restarts, over([(c.recall > KEPT).sum(axis=1) for c in chosen]), _label("features kept")),
+        "feature_best": (TABLE, over([c.best for c in chosen]), _label("restart with the least loss")),
+        "feature_kernel": (
+            (*TABLE, "feature_lag", "output", "feature"),
+            over([c.best_kernel(lags - 1) for c in chosen]),
+            _label("A_s of the best network"),
+        ),
+    }
+
+
+def network_variables(params: Params, progress: Progress) -> dict[str, Any]:
+    """Return whether larger networks with a ReLU readout read anything but their outputs' positions as positive."""
+    sizes = [tuple(map(int, name.split("x"))) for name in params.networks]
+    columns, drawn = [], np.zeros((NETWORK_DELAY + 2, 0, 0))
+    for done, (features, units) in enumerate(sizes):
+        mine = part(progress, done / len(sizes), (done + 1) / len(sizes))
+        options: dict[str, Any] = {"steps": NETWORK_STEPS * params.steps, "series": None}
+        options["restarts"] = NETWORK_RESTARTS if features <= DRAWN else 1
+        report = _named(mine, f"network with {features} features and {units} units")
+        network = _train(params, "ssm", (features, units), NETWORK_DELAY, report, **options)
+        kernel = network.best_kernel(NETWORK_DELAY + 1)
+        columns.append(_summary(network, kernel))
+        if features <= DRAWN:
+            drawn = kernel
+    names = ("network_loss", "network_kept", "network_kept_recall", "network_largest_elsewhere")
+    texts = (
+        "loss over that of saying 0",
+        "features kept",
+        "mean entry of diag A_k of the features kept",
+        "largest entry of A_s outside diag A_k, s = 0 .. k + 1",
+    )
+    values = np.array(columns).T
+    variables: dict[str, Any] = {
+        name: ("network", row, _label(text)) for name, row, text in zip(names, values, texts, strict=True)
+    }
+    dims = ("network_lag", "network_output", "network_feature")
+    return {**variables, "network_kernel": (dims, drawn, _label("A_s of the last network with at most 10 features"))}
+
+
+def _train(
+    params: Params,
+    kind: str,
+    size: tuple[int, int],
+    delay: int,
+    progress: Progress,
+    *,
+    steps: int,
+    restarts: int,
+    series: np.ndarray | None,
+) -> Chosen:
+    seeds = seeds_of(params, restarts)
+    features, units = size
+    importance = params.importance ** np.arange(features)
+    model = DelayRecall(
+        kind, n_hidden=units, n_features=features, k=delay, importance=importance, n_models=restarts
+    ).init(seeds)
+    inputs: dict[str, Any] = {"amplitude": params.amplitude, "data": series}
+    activity = params.feature_activity
+    fitted = fit(
+        model, activity, steps=steps, batch=params.batch, lr=RATE, seed=seeds, callback=progress, **inputs
+    ).model
+    return Chosen(fitted, evaluate(fitted, activity, n=SEQUENCES, seed=params.seed + 1, **inputs))
+
+
+def _summary(network: Chosen, kernel: np.ndarray) -> tuple[float, ...]:
+    recall = network.recall[network.best]
+    elsewhere = kernel.copy()
+    np.fill_diagonal(elsewhere[NETWORK_DELAY], -np.inf)
+    kept = recall[recall > KEPT]
+    return float(network.loss.min()), len(kept), float(kept.mean()) if len(kept) else np.nan, float(elsewhere.max())
+
+
+def _named(progress: Progress, name: str) -> Callable[[float, str], None]:
+    return lambda fraction, text: progress(fraction, f"{name}: {text}")
+
+
+def _label(text: str) -> dict[str, Any]:
+    return {"long_name": text, "units": "1"}

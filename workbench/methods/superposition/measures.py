@@ -1,0 +1,157 @@
+"""What the claims measure on the study's dataset."""
+
+import math
+from typing import TYPE_CHECKING
+
+from workbench.harness.claims import Undecided
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SWITCH_DELAY = 4
+SHARP_DELAY = 3
+
+
+def _table(dataset: "xr.Dataset", delay: int) -> "xr.Dataset":
+    """Return the phase table at one delay, activities falling from 1; undecided where it is not there."""
+    if delay not in dataset["delay"].values:
+        raise Undecided(f"needs delay {delay} among the delays")
+    return dataset.sel(delay=delay).sortby("activity", ascending=False)
+
+
+def _best(dataset: "xr.Dataset", name: str, kind: str, delay: int) -> "xr.DataArray":
+    """Return a read-out of the best restart at each activity."""
+    table = _table(dataset, delay).sel(kind=kind)
+    return table[name].isel(restart=table["best"])
+
+
+def _dense(values: "xr.DataArray") -> float:
+    """Return the value at activity 1."""
+    if 1.0 not in values["activity"].values:
+        raise Undecided("needs activity 1 among the activities")
+    return float(values.sel(activity=1.0))
+
+
+def _sparse(values: "xr.DataArray", most: float) -> "xr.DataArray":
+    """Return the values at activities up to `most`."""
+    few = values.sel(activity=values["activity"] <= most)
+    if not few.size:
+        raise Undecided(f"needs an activity of at most {most:g}")
+    return few
+
+
+def formula(dataset: "xr.Dataset") -> float:
+    """Return the largest relative difference between simulated and exact loss on the way of training."""
+    exact, simulated = dataset["path_exact_loss"], dataset["path_simulated_loss"]
+    return float(abs(simulated / exact - 1).max())
+
+
+def largest_difference(dataset: "xr.Dataset", name: str, *, relative: bool = False) -> float:
+    """Return the largest difference between trained linear networks and the exact optimum, over the activities."""
+    trained = _best(dataset, name, "linear", SWITCH_DELAY)
+    optimum = _table(dataset, SWITCH_DELAY)[f"optimum_{name}"]
+    difference = trained / optimum - 1 if relative else trained - optimum
+    return float(abs(difference).max(skipna=False))
+
+
+def linear_radius(dataset: "xr.Dataset") -> float:
+    """Return the largest spectral radius of the best linear networks; nan if one of them does not rotate."""
+    turning = _best(dataset, "ktheta", "linear", SWITCH_DELAY)
+    radius = _best(dataset, "rho", "linear", SWITCH_DELAY)
+    return float(radius.where(turning.notnull()).max(skipna=False))
+
+
+def linear_range(dataset: "xr.Dataset") -> float:
+    """Return by how many degrees k theta of the best linear networks varies over the activities."""
+    angles = _best(dataset, "ktheta", "linear", SWITCH_DELAY)
+    return float(angles.max(skipna=False) - angles.min(skipna=False))
+
+
+def dense_angle(dataset: "xr.Dataset") -> float:
+    """Return k theta in degrees of the best network with a ReLU readout at activity 1."""
+    return _dense(_best(dataset, "ktheta", "ssm", SWITCH_DELAY))
+
+
+def sparse_angle(dataset: "xr.Dataset") -> float:
+    """Return k theta at the activity up to 0.05 where it is farthest from 257.5 degrees, the middle of the bound."""
+    angles = _sparse(_best(dataset, "ktheta", "ssm", SWITCH_DELAY), 0.05)
+    if bool(angles.isnull().any()):
+        return math.nan
+    return float(max(angles.values, key=lambda angle: abs(angle - 257.5)))
+
+
+def largest_jump(dataset: "xr.Dataset") -> float:
+    """Return the largest change of k theta in degrees between neighbouring activities, ReLU readout."""
+    angles = _best(dataset, "ktheta", "ssm", SWITCH_DELAY)
+    return float(abs(angles.diff("activity")).max())
+
+
+def radius_drop(dataset: "xr.Dataset") -> float:
+    """Return the spectral radius at activity 1 less the largest at activities up to 0.05, ReLU readout."""
+    radius = _best(dataset, "rho", "ssm", SWITCH_DELAY)
+    return _dense(radius) - float(_sparse(radius, 0.05).max())
+
+
+def largest_intermediate(dataset: "xr.Dataset") -> float:
+    """Return the largest a_s / a_k, s < k, of the best nonlinear networks at activities up to 0.1."""
+    kernel = _sparse(_best(dataset, "kernel", "nonlinear", SHARP_DELAY), 0.1)
+    share = kernel / kernel.sel(lag=SHARP_DELAY)
+    return float(share.sel(lag=range(SHARP_DELAY)).max(skipna=False))
+
+
+def largest_remainder(dataset: "xr.Dataset") -> float:
+    """Return the largest |w_{k+1}| / |w_k| of the best nonlinear networks at activities up to 0.1."""
+    return float(_sparse(_best(dataset, "sharpness", "nonlinear", SHARP_DELAY), 0.1).max(skipna=False))
+
+
+def dense_remainder(dataset: "xr.Dataset") -> float:
+    """Return |w_{k+1}| / |w_k| of the best nonlinear network at activity 1."""
+    return _dense(_best(dataset, "sharpness", "nonlinear", SHARP_DELAY))
+
+
+def _feature_recall(dataset: "xr.Dataset", kind: str) -> "xr.DataArray":
+    """Return the diagonal of A_k of the best restart, over delay and feature."""
+    chosen = dataset.sel(feature_kind=kind)
+    return chosen["feature_recall"].isel(feature_restart=chosen["feature_best"])
+
+
+def half_kept(dataset: "xr.Dataset", kind: str) -> float:
+    """Return the largest distance of a diagonal entry of A_k from both 0 and 1."""
+    recall = _feature_recall(dataset, kind)
+    return float(abs(recall - (recall > 0.5)).max())
+
+
+def _kept(dataset: "xr.Dataset", delay: int) -> "xr.DataArray":
+    """Return how many features are kept at one delay, for both architectures."""
+    kept = dataset["feature_kept"].isel(feature_restart=dataset["feature_best"])
+    if delay not in kept["feature_delay"].values:
+        raise Undecided(f"needs delay {delay} among the delays of the features")
+    return kept.sel(feature_delay=delay)
+
+
+def most_gained(dataset: "xr.Dataset") -> float:
+    """Return the largest rise of the number of kept features from one delay to the next longer one."""
+    kept = dataset["feature_kept"].isel(feature_restart=dataset["feature_best"]).sortby("feature_delay")
+    return float(kept.diff("feature_delay").max())
+
+
+def kept_at_once(dataset: "xr.Dataset") -> float:
+    """Return how many features are kept without delay, the fewer of the two architectures."""
+    return float(_kept(dataset, 0).min())
+
+
+def kept_longest(dataset: "xr.Dataset") -> float:
+    """Return the number of features kept at delay 3 that is farthest from one."""
+    return float(max(_kept(dataset, 3).values, key=lambda count: abs(count - 1)))
+
+
+def first_feature(dataset: "xr.Dataset") -> float:
+    """Return the least recall of the first feature over delays and architectures."""
+    return min(
+        float(_feature_recall(dataset, str(kind)).isel(feature=0).min()) for kind in dataset["feature_kind"].values
+    )
+
+
+def elsewhere(dataset: "xr.Dataset") -> float:
+    """Return the largest entry of A_s outside the diagonal of A_k over the mean kept entry on it, all networks."""
+    return float((dataset["network_largest_elsewhere"] / dataset["network_kept_recall"]).max(skipna=False))
