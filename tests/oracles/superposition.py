@@ -57,3 +57,57 @@ def enumerated_loss(A, k, p, values, chances, T, importance):
             target = x[t - k] if t >= k else np.zeros(features)
             total += chance * np.sum(importance * (target - answer) ** 2)
     return total
+
+
+# Static models
+
+
+def toy_loss(x, W, b, importance):
+    """Loss of x^ = ReLU(W^T W x + b), summed over the inputs x (B, n), one by one."""
+    total = 0.0
+    for row in x:
+        out = [max(0.0, W[:, i] @ (W @ row) + b[i]) for i in range(len(row))]
+        total += sum(importance[i] * (row[i] - out[i]) ** 2 for i in range(len(row)))
+    return total
+
+
+def toy_training(batches, W, b, importance, null, lr, biased, last=0.02):
+    """Adam with a cosine, on given batches (steps, B, n), gradients by central differences; W and b after all."""
+    shape, w = W.shape, np.concatenate([W.ravel(), b])
+    first, second = np.zeros_like(w), np.zeros_like(w)
+    for step, x in enumerate(batches):
+
+        def loss(values, x=x):
+            return toy_loss(x, values[: W.size].reshape(shape), values[W.size :], importance) / (null * len(x))
+
+        slope = differences(loss, w)
+        slope[W.size :] *= biased
+        first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope**2
+        mean, square = first / (1 - 0.9 ** (step + 1)), second / (1 - 0.999 ** (step + 1))
+        rate = lr * (last + (1 - last) * (1 + np.cos(np.pi * step / len(batches))) / 2)
+        w = w - rate * mean / (np.sqrt(square) + 1e-8)
+    return w[: W.size].reshape(shape), w[W.size :]
+
+
+def differences(f, w, h=1e-6):
+    """Gradient of f at w by central differences."""
+    return np.array([(f(w + h * e) - f(w - h * e)) / (2 * h) for e in np.eye(len(w))])
+
+
+def feature_dimensionality(W):
+    """|W_i|^2 / sum_j (W^_i . W_j)^2 for each column, zero for a zero column."""
+    D = []
+    for w in W.T:
+        unit = w / np.linalg.norm(w) if w.any() else w
+        D.append(w @ w / sum((unit @ v) ** 2 for v in W.T) if w.any() else 0.0)
+    return D
+
+
+def enumerated_relu_loss(a, k, p, values, chances):
+    """The mean squared error of a ReLU readout over all windows whose inputs are 0 or one of `values`."""
+    law = [(0.0, 1 - p), *((v, p * c) for v, c in zip(values, chances, strict=True))]
+    total = 0.0
+    for draw in itertools.product(law, repeat=len(a)):
+        x, chance = (np.array(part) for part in zip(*draw, strict=True))
+        total += np.prod(chance) * (max(a @ x, 0.0) - x[k]) ** 2
+    return total

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.errors import DataError
 from workbench.methods.superposition import ranges
 
 
@@ -210,7 +209,7 @@ class _Lags:
     @classmethod
     def of(cls, A: ArrayLike, k: int, T: int | None, importance: ArrayLike | None) -> "_Lags":
         k = ranges.whole("k", k, 0)
-        others = _kernel(A, k, ranges.horizon(T, k))
+        others = ranges.kernel(A, k, ranges.horizon(T, k))
         i = np.arange(others.shape[-1])
         kept = others[..., k, i, i]
         others[..., k, i, i] = 0
@@ -225,22 +224,6 @@ class _Lags:
     def weighted(self, values: np.ndarray) -> np.ndarray | float:
         """Return the sum over steps and outputs, weighted by importance."""
         return values.sum(axis=-2) @ self.weights
-
-
-def _kernel(A: ArrayLike, k: int, T: int | None) -> np.ndarray:
-    """Return a copy of the kernel with all its axes, of T lags, or of at least k + 1."""
-    A = np.array(A, float)
-    if A.ndim == 1:
-        A = A[:, None, None]
-    if A.ndim < 3 or A.shape[-1] != A.shape[-2] or 0 in A.shape[-3:]:
-        raise DataError(f"A of shape {A.shape}: give a kernel of shape (S,) or (..., S, N_x, N_x), none of them 0")
-    if not np.isfinite(A).all():
-        raise DataError(f"A of shape {A.shape} holds values that are not finite: the model has diverged")
-    if T is None:
-        return np.concatenate([A, np.zeros((*A.shape[:-3], max(0, k + 1 - A.shape[-3]), *A.shape[-2:]))], axis=-3)
-    if A.shape[-3] < T:
-        raise DataError(f"A has {A.shape[-3]} lags: the sum over T = {T} steps needs {T}")
-    return A[..., :T, :, :]
 
 
 def _plain(values: np.ndarray | float) -> np.ndarray | float:

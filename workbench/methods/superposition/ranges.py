@@ -83,5 +83,27 @@ def weights(importance: ArrayLike | None, n_features: int) -> np.ndarray:
     return given
 
 
+def kernel(A: ArrayLike, k: int, T: int | None) -> np.ndarray:
+    """Return a copy of the kernel `A` of shape (..., S, N_x, N_x): of T lags, or of at least k + 1 if `T` is None.
+
+    Raises
+    ------
+    DataError
+        If `A` is no such kernel, not finite, or shorter than `T`.
+    """
+    A = np.array(A, float)
+    if A.ndim == 1:
+        A = A[:, None, None]
+    if A.ndim < 3 or A.shape[-1] != A.shape[-2] or 0 in A.shape[-3:]:
+        raise DataError(f"A of shape {A.shape}: give a kernel of shape (S,) or (..., S, N_x, N_x), none of them 0")
+    if not np.isfinite(A).all():
+        raise DataError(f"A of shape {A.shape} holds values that are not finite: the model has diverged")
+    if T is None:
+        return np.concatenate([A, np.zeros((*A.shape[:-3], max(0, k + 1 - A.shape[-3]), *A.shape[-2:]))], axis=-3)
+    if A.shape[-3] < T:
+        raise DataError(f"A has {A.shape[-3]} lags: the sum over T = {T} steps needs {T}")
+    return A[..., :T, :, :]
+
+
 def _shown(values: np.ndarray) -> str:
     return np.array2string(values, precision=6, threshold=8)
