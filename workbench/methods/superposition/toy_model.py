@@ -1,0 +1,363 @@
+"""Static superposition, the case without delay: n features in m hidden units (Elhage et al. 2022).
+
+A model reads x^ = ReLU(W^T W x + b) and is trained on ``sum_i I_i (x_i - x^_i)^2`` with sparse inputs x; without the
+bias it is the delayed-recall network of kind ``"ssm"``, tied, at k = 0. Columns W_i are the feature directions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import ParameterError
+from workbench.harness.progress import Progress, silent
+from workbench.methods.superposition import _jit_toy_model
+from workbench.methods.superposition.amplitudes import amplitude_law
+from workbench.methods.superposition.sequences import check_activities, check_count, seed_keys, streams
+
+REPRESENTED = 0.5
+CHUNKS = 20  # at least, so that training can be watched and interrupted
+EVALUATED = 256
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ToyModel:
+    """M static models, x^ = ReLU(W^T W x + b).
+
+    Parameters
+    ----------
+    n, m
+        Features and hidden units.
+    bias
+        Whether there is a bias; without, b stays 0.
+    importance
+        Weight of each feature's squared error, (n,) or (M, n); 1 by default.
+    n_models
+        M, the number of models.
+    W, b
+        Weights (M, m, n) and bias (M, n); W drawn from seed 0 and b zero where not given.
+
+    Raises
+    ------
+    ParameterError
+        If a size, shape or number is not allowed.
+
+    Examples
+    --------
+    >>> antipodal = ToyModel(2, 1, bias=False, W=[[[1.0, -1.0]]])
+    >>> antipodal.forward(np.array([[0.7, 0.0], [0.0, 0.4], [0.7, 0.4]]))[0].round(1).tolist()
+    [[0.7, 0.0], [0.0, 0.4], [0.3, 0.0]]
+    """
+
+    n: int
+    m: int
+    bias: bool = True
+    importance: Any = None
+    n_models: int = 1
+    W: Any = None
+    b: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("n", "m", "n_models"):
+            check_count(name, getattr(self, name))
+        importance = self._array("importance", np.ones(self.n) if self.importance is None else self.importance, self.n)
+        W = self._array("W", self._drawn(0, None) if self.W is None else self.W, self.m, self.n)
+        b = self._array("b", np.zeros(self.n) if self.b is None else self.b, self.n)
+        if not (importance > 0).all():
+            raise ParameterError(f"importance = {self.importance!r} is not allowed: it takes numbers above 0")
+        if not self.bias and b.any():
+            raise ParameterError("b is given and bias is False: give bias=True")
+        for name, values in {"importance": importance, "W": W, "b": b}.items():
+            object.__setattr__(self, name, values)
+
+    def __repr__(self) -> str:
+        return f"ToyModel({self.n}, {self.m}, bias={self.bias}, n_models={self.n_models})"
+
+    def init(self, seed: int | Sequence[int] | np.ndarray = 0, *, scale: float | None = None) -> "ToyModel":
+        """Return the same models with W drawn anew and b zero.
+
+        Parameters
+        ----------
+        seed
+            One seed for all, or one for each model.
+        scale
+            Standard deviation of W; by default sqrt(2 / (n + m)).
+
+        Raises
+        ------
+        ParameterError
+            If a seed is not allowed or `scale` is negative.
+        """
+        if scale is not None and not 0 <= scale < np.inf:
+            raise ParameterError(f"scale = {scale!r} is not allowed: it takes a finite number, at least 0")
+        return replace(self, W=self._drawn(seed, scale), b=None)
+
+    def take(self, which: Any) -> "ToyModel":
+        """Return the models at the given places (index, slice, mask or array of them), as a model of its own."""
+        rows = np.atleast_1d(np.arange(self.n_models)[which])
+        return replace(self, n_models=len(rows), W=self.W[rows], b=self.b[rows], importance=self.importance[rows])
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        """Return the outputs (M, B, n) for inputs x (B, n), the same for every model, or (M, B, n).
+
+        Raises
+        ------
+        ParameterError
+            If the shape of `x` fits neither.
+        """
+        x = np.asarray(x, dtype=float)
+        if x.ndim not in (2, 3) or x.shape[-1] != self.n or (x.ndim == 3 and len(x) != self.n_models):
+            wanted = f"(B, {self.n}) or ({self.n_models}, B, {self.n})"
+            raise ParameterError(f"x has shape {x.shape}: it takes {wanted}")
+        return np.maximum(x @ np.swapaxes(self.W, 1, 2) @ self.W + self.b[:, None], 0.0)
+
+    def _drawn(self, seed: Any, scale: float | None) -> np.ndarray:
+        deviation = np.sqrt(2 / (self.n + self.m)) if scale is None else scale
+        keys = seed_keys(seed, self.n_models)
+        return deviation * np.array([np.random.default_rng(key).standard_normal((self.m, self.n)) for key in keys])
+
+    def _array(self, name: str, given: Any, *shape: int) -> np.ndarray:
+        """Return an array of this shape for each model; a vector may stand for all."""
+        try:
+            values = np.array(given, dtype=float)
+        except (TypeError, ValueError):
+            raise ParameterError(f"{name} = {given!r} is not an array of numbers") from None
+        allowed = (self.n_models, *shape)
+        if values.shape != allowed and (values.ndim != 1 or values.shape != shape):
+            raise ParameterError(f"{name} has shape {values.shape}: it takes {allowed}")
+        if not np.isfinite(values).all():
+            raise ParameterError(f"{name} holds numbers that are not finite")
+        return np.broadcast_to(values, allowed).copy()
+
+
+@dataclass(frozen=True, eq=False)
+class ToyFit:
+    """Trained static models.
+
+    Attributes
+    ----------
+    model
+        The models after the last step.
+    loss
+        (steps, M): the loss of every batch, divided by that of a model that says 0.
+    steps, W, b
+        Weights on the way: at steps (S,), W (S, M, m, n) and b (S, M, n), the first before any step and the
+        last after all.
+    """
+
+    model: ToyModel
+    loss: np.ndarray
+    steps: np.ndarray
+    W: np.ndarray
+    b: np.ndarray
+
+    def at(self, i: int) -> ToyModel:
+        """Return the models as they were at ``steps[i]``."""
+        return replace(self.model, W=self.W[i], b=self.b[i])
+
+
+def fit_toy(
+    model: ToyModel,
+    p: float | Sequence[float] | np.ndarray = 1.0,
+    *,
+    steps: int = 4000,
+    batch: int = 256,
+    lr: float = 0.01,
+    seed: int | Sequence[int] | np.ndarray = 0,
+    amplitude: str = "uniform",
+    snapshots: int = 0,
+    callback: Progress | None = None,
+) -> ToyFit:
+    """Train static models with Adam, on fresh inputs at every step.
+
+    Parameters
+    ----------
+    model
+        The models, which stay as they are.
+    p
+        Activity in (0, 1], one for all or (M,).
+    steps, batch
+        Steps of Adam, and inputs in each.
+    lr
+        Learning rate, which falls to a fiftieth along a cosine.
+    seed
+        Seed of the inputs: one for all, or one for each model. With the same seed a model comes out the same
+        whatever others are trained beside it.
+    amplitude
+        Law of the active inputs, a name in `AMPLITUDES`.
+    snapshots
+        How many times to keep the weights, evenly over the steps, beside those before the first.
+    callback
+        Called as ``callback(fraction, text)``.
+
+    Returns
+    -------
+    ToyFit
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is not allowed.
+
+    Notes
+    -----
+    Cost O(M batch n m) a step, each model on one thread.
+
+    Examples
+    --------
+    >>> trained = fit_toy(ToyModel(3, 3), 0.5, steps=1000)
+    >>> bool(trained.loss[-1, 0] < 0.01)
+    True
+    """
+    for name, value in {"steps": steps, "batch": batch}.items():
+        check_count(name, value)
+    check_count("snapshots", snapshots, least=0)
+    if not 0 < lr < np.inf:
+        raise ParameterError(f"lr = {lr!r} is not allowed: it takes a finite number above 0")
+    R, states = _with_bias(model), streams(seed, model.n_models)
+    means, squares = np.zeros_like(R), np.zeros_like(R)
+    loss = np.empty((steps, model.n_models))
+    task = _task(model, p, amplitude)
+    marks = np.unique(np.linspace(0, steps, max(snapshots, 1) + 1).round().astype(int))
+    stops = np.unique(np.concatenate([marks, np.linspace(0, steps, min(CHUNKS, steps) + 1).astype(int)]))
+    kept = [R.copy()]
+    for start, stop in pairwise(stops.tolist()):
+        part = loss[start:stop]
+        _jit_toy_model.train(R, means, squares, states, start, part, steps, lr, model.bias, *task, batch)
+        (callback or silent)(stop / steps, f"step {stop} of {steps}")
+        if stop in marks:
+            kept.append(R.copy())
+    W, b = np.array(kept)[:, :, :-1], np.array(kept)[:, :, -1]
+    return ToyFit(replace(model, W=W[-1], b=b[-1]), loss, marks, W, b)
+
+
+def evaluate_toy(
+    model: ToyModel,
+    p: float | Sequence[float] | np.ndarray = 1.0,
+    *,
+    n: int = 2**16,
+    amplitude: str = "uniform",
+    seed: int | Sequence[int] | np.ndarray = 1,
+) -> np.ndarray:
+    """Return the loss of each model on fresh inputs, divided by that of a model that says 0.
+
+    Parameters
+    ----------
+    model, p, amplitude, seed
+        As for `fit_toy`.
+    n
+        Inputs, rounded up to a multiple of 256.
+
+    Returns
+    -------
+    ndarray, (M,)
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is not allowed.
+
+    Examples
+    --------
+    >>> round(float(evaluate_toy(ToyModel(2, 1, W=[[[0.0, 0.0]]]), 0.5)[0]), 1)
+    1.0
+    """
+    batches = -(-check_count("n", n) // EVALUATED)
+    states = streams(seed, model.n_models)
+    return _jit_toy_model.losses_of(_with_bias(model), states, *_task(model, p, amplitude), EVALUATED, batches)
+
+
+def feature_dimensionality(W: np.ndarray) -> np.ndarray:
+    """Return the share of a hidden dimension that each feature has to itself, D_i = |W_i|^2 / sum_j (W^_i . W_j)^2.
+
+    Parameters
+    ----------
+    W
+        Weights (..., m, n); features are columns, W^_i the one of length 1.
+
+    Returns
+    -------
+    ndarray, (..., n)
+        1 for a feature orthogonal to all others, 1/2 for one of an antipodal pair; 0 for a zero column.
+
+    Raises
+    ------
+    ParameterError
+        If `W` has fewer than two axes.
+
+    Notes
+    -----
+    Elhage et al. (2022). Cost O(m n^2).
+
+    Examples
+    --------
+    >>> feature_dimensionality(np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])).round(3).tolist()
+    [0.2, 0.8, 1.0]
+    """
+    W = _matrices(W)
+    squared = np.sum(W**2, axis=-2)
+    overlap = np.sum((np.swapaxes(W, -1, -2) @ W) ** 2, axis=-1)
+    return np.divide(squared**2, overlap, out=np.zeros_like(squared), where=overlap > 0)
+
+
+def dimensions_per_feature(W: np.ndarray) -> np.ndarray:
+    """Return m / |W|_F^2, the hidden dimensions for each feature represented.
+
+    Parameters
+    ----------
+    W
+        Weights (..., m, n).
+
+    Returns
+    -------
+    ndarray, (...)
+        Infinite where W is zero.
+
+    Raises
+    ------
+    ParameterError
+        If `W` has fewer than two axes.
+
+    Examples
+    --------
+    >>> float(dimensions_per_feature(np.array([[1.0, -1.0]])))
+    0.5
+    """
+    W = _matrices(W)
+    represented = np.sum(W**2, axis=(-2, -1))
+    return np.divide(W.shape[-2], represented, out=np.full_like(represented, np.inf), where=represented > 0)
+
+
+def represented_features(W: np.ndarray) -> np.ndarray:
+    """Return how many columns of W (..., m, n) are longer than 1/2.
+
+    Raises
+    ------
+    ParameterError
+        If `W` has fewer than two axes.
+
+    Examples
+    --------
+    >>> int(represented_features(np.array([[1.0, -0.2]])))
+    1
+    """
+    return np.asarray(np.sum(np.linalg.norm(_matrices(W), axis=-2) > REPRESENTED, axis=-1))
+
+
+def _matrices(W: np.ndarray) -> np.ndarray:
+    W = np.asarray(W, float)
+    if W.ndim < 2:
+        raise ParameterError(f"W has shape {W.shape}: it takes (..., m, n)")
+    return W
+
+
+def _with_bias(model: ToyModel) -> np.ndarray:
+    return np.concatenate([model.W, model.b[:, None]], axis=1)
+
+
+def _task(model: ToyModel, p: Any, amplitude: str) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
+    """Return importance, activity, code of the amplitudes and loss of saying 0, as the compiled loops take them."""
+    law, activity = amplitude_law(amplitude), check_activities(p, model.n_models)
+    return model.importance, activity, law.code, activity * law.second_moment * model.importance.sum(axis=1)
