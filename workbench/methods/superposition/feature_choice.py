@@ -20,6 +20,14 @@ NETWORK_STEPS = 2  # times as many as other networks are trained
 NETWORK_RESTARTS = 4
 DRAWN = 10  # most features of a network whose matrices are kept
 TABLE = ("feature_kind", "feature_delay")
+SUMMARY = {
+    "loss": "loss over that of saying 0",
+    "kept": "features kept",
+    "mean_recall": "mean of diag A_k",
+    "kept_recall": "mean entry of diag A_k of the features kept",
+    "mean_elsewhere": "largest mean of A_s over the lags s = 0 .. k + 1 but k",
+    "largest_elsewhere": "largest entry of A_s outside diag A_k, s = 0 .. k + 1",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,16 +101,10 @@ def network_variables(params: Params, progress: Progress) -> dict[str, Any]:
         columns.append(_summary(network, kernel))
         if features <= DRAWN:
             drawn = kernel
-    names = ("network_loss", "network_kept", "network_kept_recall", "network_largest_elsewhere")
-    texts = (
-        "loss over that of saying 0",
-        "features kept",
-        "mean entry of diag A_k of the features kept",
-        "largest entry of A_s outside diag A_k, s = 0 .. k + 1",
-    )
     values = np.array(columns).T
     variables: dict[str, Any] = {
-        name: ("network", row, _label(text)) for name, row, text in zip(names, values, texts, strict=True)
+        f"network_{name}": ("network", row, _label(text))
+        for (name, text), row in zip(SUMMARY.items(), values, strict=True)
     }
     dims = ("network_lag", "network_output", "network_feature")
     return {**variables, "network_kernel": (dims, drawn, _label("A_s of the last network with at most 10 features"))}
@@ -135,10 +137,17 @@ def _train(
 
 def _summary(network: Chosen, kernel: np.ndarray) -> tuple[float, ...]:
     recall = network.recall[network.best]
-    elsewhere = kernel.copy()
-    np.fill_diagonal(elsewhere[NETWORK_DELAY], -np.inf)
     kept = recall[recall > KEPT]
-    return float(network.loss.min()), len(kept), float(kept.mean()) if len(kept) else np.nan, float(elsewhere.max())
+    others = np.delete(kernel, NETWORK_DELAY, axis=0)
+    crossed = kernel[NETWORK_DELAY][~np.eye(len(recall), dtype=bool)]
+    return (
+        float(network.loss.min()),
+        len(kept),
+        float(recall.mean()),
+        float(kept.mean()) if len(kept) else np.nan,
+        float(others.mean(axis=(1, 2)).max()),
+        float(max(others.max(), crossed.max(initial=-np.inf))),
+    )
 
 
 def _named(progress: Progress, name: str) -> Callable[[float, str], None]:

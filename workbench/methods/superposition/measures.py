@@ -152,6 +152,11 @@ def first_feature(dataset: "xr.Dataset") -> float:
     )
 
 
-def elsewhere(dataset: "xr.Dataset") -> float:
-    """Return the largest entry of A_s outside the diagonal of A_k over the mean kept entry on it, all networks."""
+def mean_elsewhere(dataset: "xr.Dataset") -> float:
+    """Return the largest mean of A_s over the lags s != k, over the mean of diag A_k, of all larger networks."""
+    return float((dataset["network_mean_elsewhere"] / dataset["network_mean_recall"]).max(skipna=False))
+
+
+def largest_elsewhere(dataset: "xr.Dataset") -> float:
+    """Return the largest entry of A_s outside diag A_k over the mean entry of a kept feature, all larger networks."""
     return float((dataset["network_largest_elsewhere"] / dataset["network_kept_recall"]).max(skipna=False))
