@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from scipy.optimize import minimize
 
 # Geometry
 
@@ -111,3 +112,60 @@ def enumerated_relu_loss(a, k, p, values, chances):
         x, chance = (np.array(part) for part in zip(*draw, strict=True))
         total += np.prod(chance) * (max(a @ x, 0.0) - x[k]) ** 2
     return total
+
+
+# --- the best linear recurrence, found in other coordinates ---
+
+
+def least_loss_over_poles(k, n_hidden, beta, starts):
+    """The least late-step loss over all decaying spectra, from random ones: powers have closed scalar products."""
+
+    def loss(x):
+        pairs, poles = x[: n_hidden - n_hidden % 2].reshape(-1, 2), list(x[n_hidden - n_hidden % 2 :])
+        for product, share in pairs:
+            poles += list(np.roots([1.0, (1 + product) * share, product]))
+        poles = np.array(poles)
+        gram = (1 - beta) / (1 - np.outer(poles, poles)) + beta / np.outer(1 - poles, 1 - poles)
+        target = (1 - beta) * poles**k + beta / (1 - poles)
+        return float(np.real(1 - target @ np.linalg.lstsq(gram, target)[0]))
+
+    radius, angle = np.random.default_rng(1).uniform((0.4, 0), (0.95, np.pi), (starts, n_hidden // 2, 2)).T
+    pair = np.stack([radius**2, -2 * radius * np.cos(angle) / (1 + radius**2)]).T
+    guesses = np.hstack([pair.transpose(1, 0, 2).reshape(starts, -1), np.full((starts, n_hidden % 2), 0.7)])
+    options = {"bounds": [(-0.999, 0.999)] * n_hidden, "options": {"ftol": 1e-15, "gtol": 1e-9}}
+    return min(minimize(loss, x, method="L-BFGS-B", **options).fun for x in guesses)
+
+
+def least_loss_over_weights(k, n_hidden, beta, T, starts):
+    """The least mean loss of a sequence over all W_h, w_x and w_y, from random ones, as the model defines it."""
+
+    def loss(x):
+        W_h, w, w_y = x[2 * n_hidden :].reshape(n_hidden, n_hidden), x[:n_hidden], x[n_hidden : 2 * n_hidden]
+        squares = total = everything = 0.0
+        for t in range(1, T + 1):
+            a = w_y @ w
+            w = W_h @ w
+            squares, total = squares + a * a, total + a
+            if t == k + 1:
+                squares, total = squares + 1 - 2 * a, total - 1
+            everything += (1 - beta) * squares + beta * total * total
+        return everything / (T - k)
+
+    rng = np.random.default_rng(0)
+    guesses = rng.normal(0, 0.6, (starts, 2 * n_hidden + n_hidden**2))
+    return min(minimize(loss, x, method="BFGS", options={"gtol": 1e-7}).fun for x in guesses)
+
+
+# Own series
+
+
+def correlations(x, max_lag):
+    """Correlation of channel i with channel j of l steps ago, at [l, i, j]; nan for constant channels."""
+    T, N = x.shape
+    centred = x - x.mean(axis=0)
+    table = np.full((max_lag + 1, N, N), np.nan)
+    for lag, i, j in np.ndindex(*table.shape):
+        if len(set(x[:, i])) > 1 and len(set(x[:, j])) > 1:
+            product = sum(centred[t + lag, i] * centred[t, j] for t in range(T - lag))
+            table[lag, i, j] = product / np.sqrt(sum(centred[:, i] ** 2) * sum(centred[:, j] ** 2))
+    return table

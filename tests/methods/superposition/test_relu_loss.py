@@ -77,7 +77,7 @@ def test_bad_input():
         relu_loss_exact(np.eye(2), 0, p=0.3)
     with pytest.raises(ParameterError, match="p = 0"):
         relu_loss_exact([1.0], 0, p=0.0)
-    with pytest.raises(ParameterError, match="points = 63 .*at least 64"):
+    with pytest.raises(ParameterError, match=r"points = 63 .*at least 64"):
         relu_loss_exact([1.0], 0, p=0.1, points=63)
     with pytest.raises(ParameterError, match="'unifrom' is not a law"):
         relu_loss_exact([1.0], 0, p=0.1, amplitude="unifrom")
