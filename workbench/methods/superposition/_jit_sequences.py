@@ -4,7 +4,7 @@ Arrays of inputs are (T, N_x, B): the sequences of a batch lie side by side, and
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 FEW = 0.1  # below this activity the gaps between active inputs are drawn, not each input
 TO_UNIT = 2.0**-53
@@ -46,27 +46,32 @@ def amplitude(code, u, state):
 
 
 @njit(cache=True)
+def _gap(scale, state):
+    return int(min(np.log1p(-uniform(state)) * scale, 1e15))
+
+
+@njit(cache=True)
 def fill(x, p, code, state):
     """Draw all inputs x (T, N_x, B) anew.
 
     A uniform number below p makes an input active; divided by p it is uniform again, and gives the amplitude.
     """
-    flat = x.reshape(-1)
+    flat, inverse = x.reshape(-1), 1.0 / p
     if p < FEW:
         flat[:] = 0.0
         scale = 1.0 / np.log1p(-p)
-        place = int(np.log1p(-uniform(state)) * scale)
+        place = _gap(scale, state)
         while place < flat.size:
             flat[place] = amplitude(code, uniform(state), state)
-            place += 1 + int(min(np.log1p(-uniform(state)) * scale, 1e15))
+            place += 1 + _gap(scale, state)
     elif code == 0:
-        for i in range(flat.size):
-            u = uniform(state)
-            flat[i] = u / p if u < p else 0.0
+        for i in range(flat.size):  # without a branch, which p = 0.5 would mispredict every other time
+            u = uniform(state) * inverse
+            flat[i] = u if u < 1.0 else 0.0
     else:
         for i in range(flat.size):
-            u = uniform(state)
-            flat[i] = amplitude(code, u / p, state) if u < p else 0.0
+            u = uniform(state) * inverse
+            flat[i] = amplitude(code, u, state) if u < 1.0 else 0.0
 
 
 @njit(cache=True)
@@ -90,8 +95,8 @@ def draw(x, p, code, series, state):
         fill(x, p, code, state)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def draw_all(x, p, code, series, states):
     """Draw the inputs x (M, T, N_x, B) of M models, each from its own stream."""
-    for m in prange(x.shape[0]):
+    for m in range(x.shape[0]):
         draw(x[m], p[m], code, series, states[m])

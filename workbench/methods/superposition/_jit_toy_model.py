@@ -7,15 +7,14 @@ import numpy as np
 from numba import njit, prange
 
 from workbench.methods.superposition import _jit_recall, _jit_sequences
-from workbench.methods.superposition._jit_training import LAST_SHARE
 
 
 @njit(cache=True)
 def scratch_of(m, n, batch):
-    """Return hidden units h (1, m + 1, B) with the last at 1, their gradient (B,), outputs and errors (n, B)."""
+    """Return hidden units h (1, m + 1, B) with the last at 1, their gradient, outputs and errors (n, B)."""
     h = np.ones((1, m + 1, batch), np.float32)
     y, error = np.empty((n, batch), np.float32), np.empty((n, batch), np.float32)
-    return h, np.empty(batch, np.float32), y, error
+    return h, np.empty((m + 1, batch), np.float32), y, error
 
 
 @njit(cache=True)
@@ -24,8 +23,8 @@ def loss_of(x, R, importance, scratch):
     h, _, y, error = scratch
     m = R.shape[0] - 1
     _jit_recall.forward(x, R[:m], np.zeros((m, m)), False, h)
-    _jit_recall.read_out(h[0], R, True, y)
-    return _jit_recall._errors(y, x, 0, 0, True, importance, error)
+    _jit_recall.read_out(h[0], R, y)
+    return _jit_recall.errors(y, x, 0, 0, True, importance, error)
 
 
 @njit(cache=True)
@@ -33,15 +32,12 @@ def loss_and_gradient(x, R, biased, importance, scratch, d_R):
     """Write the gradient of the loss summed over the inputs x (1, n, B), and return that loss."""
     loss = loss_of(x, R, importance, scratch)
     h, back, _, error = scratch
-    m, n = R.shape[0] - 1, R.shape[1]
-    for q in range(m):
-        back[:] = 0
-        for i in range(n):
-            _jit_recall._add(back, back.dtype.type(R[q, i]), error[i])
-        for i in range(n):
-            d_R[q, i] = _jit_recall._dot(error[i], h[0, q]) + _jit_recall._dot(back, x[0, i])
-    for i in range(n):
-        d_R[m, i] = _jit_recall._dot(error[i], h[0, m]) if biased else 0.0
+    m = R.shape[0] - 1
+    back[:], d_R[:] = 0.0, 0.0
+    _jit_recall.undo_product(R.T, h[0], _jit_recall.floor_of(False), error, back, d_R.T)
+    _jit_recall.add_outer(back[:m], x[0], d_R[:m])
+    if not biased:
+        d_R[m] = 0.0
     return loss
 
 
@@ -68,7 +64,7 @@ def _train_one(R, mean, square, state, start, losses, total, rate, biased, impor
         _jit_sequences.fill(x, p, code, state)
         losses[done] = loss_and_gradient(x, R, biased, importance, scratch, d_R) / null
         step = start + done
-        now = rate * (LAST_SHARE + (1.0 - LAST_SHARE) * 0.5 * (1.0 + np.cos(np.pi * step / total)))
+        now = _jit_recall.falling_rate(rate, step, total)
         d_R /= null
         _jit_recall.adam(R, d_R, mean, square, step + 1, now)
 

@@ -5,8 +5,6 @@ from numba import njit, prange
 
 from workbench.methods.superposition import _jit_recall, _jit_sequences
 
-LAST_SHARE = 0.02  # of the learning rate, reached by a cosine
-
 
 @njit(cache=True, parallel=True)
 def train(weights, moments, states, start, losses, total, rate, task, inputs, batch, T, clip):
@@ -40,42 +38,49 @@ def train(weights, moments, states, start, losses, total, rate, task, inputs, ba
 
 
 @njit(cache=True)
-def _train_one(weights, means, squares, state, start, losses, total, rate, task, inputs, batch, T, clip):
-    k, tied, relu_h, relu_y, importance = task
-    p, code, series, null = inputs
-    W_x, W_h, W_y = weights
-    N_h, N_x = W_x.shape
-    x = np.empty((T, N_x, batch), np.float32)
+def _scratch(T, N_h, N_x, k, batch):
+    """Return what `_jit_recall.loss_and_gradient` works in, and its gradient."""
     scratch = (
         np.empty((T, N_h, batch), np.float32),
-        np.empty((T, N_h, batch), np.float32),
+        np.empty((2, N_h, batch), np.float32),
         np.empty((N_x, batch), np.float32),
         np.empty((N_x, batch), np.float32),
         np.empty((k + 1, N_h, N_x)),
         np.empty((k + 1, N_h, N_x)),
     )
-    gradient = (np.empty((N_h, N_x)), np.empty((N_h, N_h)), np.empty((N_h, N_x)))
+    return scratch, (np.empty((N_h, N_x)), np.empty((N_h, N_h)), np.empty((N_h, N_x)))
+
+
+@njit(cache=True)
+def _train_one(weights, means, squares, state, start, losses, total, rate, task, inputs, batch, T, clip):
+    k, tied, relu_h, relu_y, importance = task
+    p, code, series, null = inputs
+    N_h, N_x = weights[0].shape
+    stopped = means[0][:1, 0]  # nan from where a model has diverged
+    if np.isnan(stopped[0]):
+        losses[:] = np.nan
+        return
+    x = np.empty((T, N_x, batch), np.float32)
+    scratch, gradient = _scratch(T, N_h, N_x, k, batch)
     for done in range(losses.size):
         _jit_sequences.draw(x, p, code, series, state)
         loss = _jit_recall.loss_and_gradient(x, k, weights, tied, relu_h, relu_y, importance, scratch, gradient)
         size = np.sqrt(np.sum(gradient[0] ** 2) + np.sum(gradient[1] ** 2) + np.sum(gradient[2] ** 2)) / null
         losses[done] = loss / null
         if not np.isfinite(losses[done]) or not np.isfinite(size):
-            losses[done:] = np.nan
+            losses[done:], stopped[0] = np.nan, np.nan
             return
         shrink = min(1.0, clip / size) / null if size > 0 else 0.0
-        step = start + done
-        now = rate * (LAST_SHARE + (1.0 - LAST_SHARE) * 0.5 * (1.0 + np.cos(np.pi * step / total)))
-        for j in range(3):
-            if j < 2 or not tied:
-                gradient[j][:] *= shrink
-                _jit_recall.adam(weights[j], gradient[j], means[j], squares[j], step + 1, now)
+        now = _jit_recall.falling_rate(rate, start + done, total)
+        for j in range(2 if tied else 3):
+            gradient[j][:] *= shrink
+            _jit_recall.adam(weights[j], gradient[j], means[j], squares[j], start + done + 1, now)
 
 
 @njit(cache=True, parallel=True)
 def losses_of(weights, states, task, inputs, batch, batches, T):
     """Return the mean loss of each model (M,) over `batches` fresh batches, divided by that of saying 0."""
-    k, tied, relu_h, relu_y, importance = task
+    k, _, relu_h, relu_y, importance = task
     p, code, series, null = inputs
     losses = np.zeros(states.shape[0])
     for m in prange(states.shape[0]):

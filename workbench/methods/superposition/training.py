@@ -1,24 +1,28 @@
 """Training of delayed-recall networks, many at a time, each on its own stream of inputs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from workbench.errors import DataError, MissingExtra, ParameterError
+from workbench.errors import MissingExtra, ParameterError
 from workbench.harness.progress import Progress, silent
+from workbench.harness.threads import numba_at_most
 from workbench.methods.superposition import _jit_training
-from workbench.methods.superposition.amplitudes import amplitude_law
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.sequences import NO_SERIES, check_activities, check_count, streams
+from workbench.methods.superposition.sequences import check_count, streams
+from workbench.methods.superposition.task import Task, make_task
 
 RATE = {"linear": 5e-3, "ssm": 5e-3, "nonlinear": 1e-2}
 CLIP = 10.0
 ENGINES = ("auto", "numba", "torch")
 LARGE = 32  # hidden units from which matrix products of a library are faster
-CHUNKS = 50  # at least, so that training can be watched and interrupted
+CHUNKS = 50  # at least, and of so many steps at most, so that training can be watched and interrupted
+LONGEST_CHUNK = 100
+Advance = Callable[[int, np.ndarray], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,23 +66,7 @@ class FitResult:
     @property
     def diverged(self) -> np.ndarray:
         """Which networks (M,) met a loss that is not finite."""
-        return ~np.isfinite(self.loss).all(axis=0)
-
-
-@dataclass(frozen=True)
-class Task:
-    """What networks are trained on: activities, amplitudes or a series, steps, and the loss of saying 0."""
-
-    p: np.ndarray
-    code: int
-    series: np.ndarray
-    null: np.ndarray
-    T: int
-
-    @property
-    def inputs(self) -> tuple[np.ndarray, int, np.ndarray, np.ndarray]:
-        """What the compiled loops take."""
-        return self.p, self.code, self.series, self.null
+        return np.isnan(self.loss[-1])
 
 
 def fit(
@@ -148,8 +136,8 @@ def fit(
     Examples
     --------
     >>> from workbench.methods.superposition.model import DelayRecall
-    >>> trained = fit(DelayRecall("linear", n_hidden=2, k=1), 0.5, steps=400)
-    >>> bool(trained.loss[-1, 0] < 0.05)
+    >>> trained = fit(DelayRecall("linear", n_hidden=2, k=1), 0.5, steps=1000)
+    >>> bool(trained.loss[-1, 0] < 0.01)
     True
     """
     for name, value in {"steps": steps, "batch": batch}.items():
@@ -207,42 +195,8 @@ def evaluate(
     batches = -(-check_count("n", n) // 128)
     weights = (model.W_x, model.W_h, np.ascontiguousarray(model.readout))
     states = streams(np.full(model.n_models, seed), model.n_models)
-    return _jit_training.losses_of(weights, states, _shape(model), task.inputs, 128, batches, task.T)
-
-
-def default_steps(k: int, n_features: int) -> int:
-    """Return how many steps a sequence has by default."""
-    return max(4 * k, k + 2) if n_features == 1 else 3 * k + 2
-
-
-def make_task(model: DelayRecall, p: Any, T: int | None, amplitude: str, data: Any) -> Task:
-    """Return what `model` is trained on, checked; see `fit`."""
-    steps = default_steps(model.k, model.n_features) if T is None else check_count("T", T, least=model.k + 2)
-    law = amplitude_law(amplitude)
-    activities = check_activities(p, model.n_models)
-    late = steps - model.k
-    if data is None:
-        null = activities * law.second_moment * late * model.importance.sum()
-        return Task(activities, law.code, NO_SERIES, null, steps)
-    series = _series(data, model.n_features, steps)
-    null = late * float(model.importance @ (series**2).mean(axis=0))
-    return Task(activities, law.code, series, np.full(model.n_models, null), steps)
-
-
-def _series(data: Any, n_features: int, T: int) -> np.ndarray:
-    try:
-        series = np.ascontiguousarray(data, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError("the series is not an array of numbers") from None
-    if series.ndim != 2 or series.shape[1] != n_features:
-        raise DataError(f"the series has shape {series.shape}: it takes (time, {n_features})")
-    if len(series) <= T:
-        raise DataError(f"the series has {len(series)} steps: sequences of {T} steps need more; give a longer one")
-    if not np.isfinite(series).all():
-        raise DataError("the series holds numbers that are not finite: fill or cut the gaps")
-    if not series.any():
-        raise DataError("the series is all zero: there is nothing to recall")
-    return series
+    with numba_at_most(model.n_models):
+        return _jit_training.losses_of(weights, states, _shape(model), task.inputs, 128, batches, task.T)
 
 
 def _copies(model: DelayRecall) -> tuple[np.ndarray, ...]:
@@ -280,14 +234,16 @@ def _compiled(
     batch: int,
     rate: float,
     device: None,
-) -> Any:
+) -> Advance:
     """Return ``advance(start, losses)``, which trains the weights in place with compiled loops."""
     moments = tuple(np.zeros_like(w) for w in (*weights, *weights))
 
     def advance(start: int, losses: np.ndarray) -> None:
-        _jit_training.train(
-            weights, moments, states, start, losses, steps, rate, _shape(model), task.inputs, batch, task.T, CLIP
-        )
+        shape = _shape(model)
+        with numba_at_most(model.n_models):
+            _jit_training.train(
+                weights, moments, states, start, losses, steps, rate, shape, task.inputs, batch, task.T, CLIP
+            )
 
     return advance
 
@@ -295,22 +251,26 @@ def _compiled(
 def _watched(
     model: DelayRecall,
     weights: tuple[np.ndarray, ...],
-    advance: Any,
+    advance: Advance,
     T: int,
     steps: int,
     snapshots: int,
     callback: Progress,
 ) -> FitResult:
     """Advance in chunks, telling `callback` and keeping the weights at even distances."""
-    marks = np.unique(np.linspace(0, steps, snapshots + 1).round().astype(int)) if snapshots else np.array([0, steps])
-    stops = np.unique(np.concatenate([marks, np.linspace(0, steps, min(CHUNKS, steps) + 1).astype(int)]))
+    marks = np.unique(np.linspace(0, steps, max(snapshots, 1) + 1).round().astype(int))
     loss = np.empty((steps, model.n_models))
     kept = [[w.copy() for w in weights]]
-    for start, stop in zip(stops[:-1], stops[1:], strict=True):
-        advance(int(start), loss[start:stop])
+    for start, stop in pairwise(_stops(steps, marks)):
+        advance(start, loss[start:stop])
         callback(stop / steps, f"step {stop} of {steps}")
         if stop in marks:
             kept.append([w.copy() for w in weights])
     W_x, W_h, W_y = (np.array(part) for part in zip(*kept, strict=True))
     trained = Snapshots(marks, model, W_x, W_h, None if model.tied else W_y)
     return FitResult(trained.at(-1), loss, trained, T)
+
+
+def _stops(steps: int, marks: np.ndarray) -> list[int]:
+    chunks = min(max(CHUNKS, steps // LONGEST_CHUNK), steps)
+    return np.union1d(marks, np.linspace(0, steps, chunks + 1).astype(int)).tolist()
