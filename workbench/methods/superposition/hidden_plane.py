@@ -1,0 +1,128 @@
+"""The plane of two hidden units: feature directions, readout and spiral of a network, in a basis that shows them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from workbench.errors import ParameterError, nearest
+from workbench.methods.superposition.model import DelayRecall
+
+UPRIGHT, CANONICAL, RAW = BASES = ("readout up", "canonical", "as trained")
+POINTS_A_STEP = 12
+
+
+@dataclass(frozen=True)
+class Plane:
+    """What one network has in its hidden plane.
+
+    Attributes
+    ----------
+    tips
+        Feature directions w_0 .. w_2k.
+    path
+        The curve W_h^s w_0 for s between 0 and 2k, where W_h rotates and no ReLU is in the way; else the
+        directions themselves.
+    readout
+        The direction of w_y, of length 1; directions w with w_y . w <= 0 are those that it reads as zero or less.
+        Nan where w_y is zero.
+    basis
+        The basis that the coordinates belong to, one of `BASES`.
+    """
+
+    tips: Float[np.ndarray, "S 2"]
+    path: Float[np.ndarray, "n 2"]
+    readout: Float[np.ndarray, "2"]
+    basis: str
+
+
+def plane(model: DelayRecall, basis: str = UPRIGHT) -> Plane:
+    """Return the hidden plane of a network of two units and one feature.
+
+    Parameters
+    ----------
+    model
+        One network.
+    basis
+        ``"as trained"``: the coordinates are the two units. ``"readout up"``: turned, and mirrored where W_h turns
+        clockwise, so that the readout points up; lengths and angles are kept. ``"canonical"``: W_h is r R(theta),
+        w_k points up and keeps its length, so that k theta is the angle from w_0 to w_k; where the eigenvalues are
+        real there is none, and the readout points up.
+
+    Returns
+    -------
+    Plane
+
+    Raises
+    ------
+    ParameterError
+        If the basis is not known, or the model is not one network of two units and one feature.
+
+    Notes
+    -----
+    Directions change by a matrix B, the readout by its inverse transposed, so that w_y . w is what it was.
+
+    Examples
+    --------
+    >>> turn = np.array([[0.0, 0.5], [-0.5, 0.0]])
+    >>> found = plane(DelayRecall("ssm", k=1, W_x=[[[2.0], [0.0]]], W_h=turn[None]))
+    >>> found.tips.round(3).tolist()
+    [[2.0, 0.0], [0.0, 1.0], [-0.5, 0.0]]
+    >>> found.readout.tolist()
+    [0.0, 1.0]
+    """
+    if basis not in BASES:
+        raise ParameterError(f"basis = {basis!r} is not known{nearest(str(basis), BASES)}")
+    if (model.n_models, model.n_hidden, model.n_features) != (1, 2, 1):
+        sizes = f"{model.n_models} networks, {model.n_hidden} units, {model.n_features} features"
+        raise ParameterError(f"the model has {sizes}: a plane is of one network of 2 units and 1 feature")
+    tips, w_y, W_h = model.impulse(2 * model.k)[0, :, :, 0], model.readout[0, :, 0], model.W_h[0]
+    rotation = _rotation(W_h)
+    if basis == CANONICAL and rotation is None:
+        basis = UPRIGHT
+    B = {UPRIGHT: _upright, CANONICAL: _canonical, RAW: lambda *_: np.eye(2)}[basis](W_h, w_y, tips[model.k])
+    path = tips if rotation is None or model.relu_h else _path(rotation, tips[0], 2 * model.k)
+    return Plane(tips @ B.T, path @ B.T, _unit(np.linalg.inv(B).T @ w_y), basis)
+
+
+def _rotation(W_h: np.ndarray) -> Any:
+    """Return r, theta > 0 and S with W_h S = S r R(theta), or None where the eigenvalues are real."""
+    eigenvalues, vectors = np.linalg.eig(W_h)
+    if not np.imag(eigenvalues).any():
+        return None
+    first = int(np.argmax(np.imag(eigenvalues)))
+    v = vectors[:, first]
+    return abs(eigenvalues[first]), np.angle(eigenvalues[first]), np.stack([np.real(v), -np.imag(v)], axis=1)
+
+
+def _path(rotation: Any, start: np.ndarray, steps: int) -> np.ndarray:
+    """Return W_h^s start for s from 0 to `steps`."""
+    r, theta, S = rotation
+    s = np.linspace(0, steps, POINTS_A_STEP * steps + 1)
+    z = complex(*np.linalg.solve(S, start)) * (r * np.exp(1j * theta)) ** s
+    return np.stack([z.real, z.imag], axis=1) @ S.T
+
+
+def _upright(W_h: np.ndarray, w_y: np.ndarray, _: np.ndarray) -> np.ndarray:
+    B = _turned_up(w_y)
+    clockwise = W_h[1, 0] < W_h[0, 1]
+    return np.diag([-1.0, 1.0]) @ B if clockwise and _rotation(W_h) is not None else B
+
+
+def _canonical(W_h: np.ndarray, _: np.ndarray, w_k: np.ndarray) -> np.ndarray:
+    inverse = np.linalg.inv(_rotation(W_h)[2])
+    z_k = inverse @ w_k
+    length = np.linalg.norm(z_k)
+    scale = np.linalg.norm(w_k) / length if length else 1.0
+    return scale * _turned_up(z_k) @ inverse
+
+
+def _turned_up(w: np.ndarray) -> np.ndarray:
+    """Return the rotation that takes w to the second axis, the identity where w is zero."""
+    x, y = _unit(w) if w.any() else (0.0, 1.0)
+    return np.array([[y, -x], [x, y]])
+
+
+def _unit(w: np.ndarray) -> np.ndarray:
+    return w / np.linalg.norm(w) if w.any() else np.full(2, np.nan)
