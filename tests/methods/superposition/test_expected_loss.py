@@ -80,8 +80,9 @@ def test_models_and_activities_broadcast():
 
 def test_null_model():
     law = {"p": 0.2, "nu": 1 / 3, "T": 9, "importance": [1.0, 0.5]}
-    assert null_loss(3, n_features=2, **law) == pytest.approx(expected_loss(np.zeros((9, 2, 2)), 3, mu=0.5, **law))
+    assert null_loss(3, **law) == pytest.approx(expected_loss(np.zeros((9, 2, 2)), 3, mu=0.5, **law))
     assert null_loss(3, p=[0.3, 0.6], nu=1.0).tolist() == [0.3, 0.6]
+    assert null_loss(0, p=0.5, nu=1.0, n_features=3) == 1.5
 
 
 def test_perfect_shift_has_no_loss_even_where_numbers_are_large():

@@ -173,7 +173,7 @@ def null_loss(
     k, p, nu, T, importance
         As for `expected_loss`.
     n_features
-        N_x.
+        N_x, where `importance` is None.
 
     Returns
     -------
@@ -192,7 +192,8 @@ def null_loss(
     """
     k, (_, nu) = ranges.whole("k", k, 0), ranges.moments(0.0, nu)
     steps = 1 if (T := ranges.horizon(T, k)) is None else T - k
-    total = ranges.weights(importance, ranges.whole("n_features", n_features, 1)).sum()
+    count = ranges.whole("n_features", n_features, 1) if importance is None else np.size(importance)
+    total = ranges.weights(importance, count).sum()
     return _plain(ranges.activity(p) * nu * (steps * total))
 
 
