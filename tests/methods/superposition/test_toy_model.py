@@ -12,11 +12,10 @@ from workbench.methods.superposition.sequences import sparse_sequences, streams
 from workbench.methods.superposition.toy_model import (
     ToyModel,
     dimensions_per_feature,
-    evaluate_toy,
     feature_dimensionality,
-    fit_toy,
     represented_features,
 )
+from workbench.methods.superposition.toy_training import evaluate_toy, fit_toy
 
 IMPORTANCE = 0.9 ** np.arange(5)
 

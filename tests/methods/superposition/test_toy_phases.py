@@ -6,7 +6,7 @@ from scipy.integrate import quad
 
 from workbench.errors import ParameterError
 from workbench.methods.superposition.sequences import sparse_sequences
-from workbench.methods.superposition.toy_model import ToyModel, evaluate_toy
+from workbench.methods.superposition.toy_model import ToyModel
 from workbench.methods.superposition.toy_phases import (
     PHASES,
     antipodal_boundary,
@@ -16,6 +16,7 @@ from workbench.methods.superposition.toy_phases import (
     phase_diagram,
     predict_phases,
 )
+from workbench.methods.superposition.toy_training import evaluate_toy
 
 
 @pytest.mark.parametrize(("p", "importance"), [(4 / 7, 1.0), (0.2, 0.5), (1.0, 3.0)])

@@ -16,7 +16,8 @@ from workbench.errors import ParameterError
 from workbench.harness.progress import Progress
 from workbench.methods.superposition import ranges
 from workbench.methods.superposition.sequences import check_count
-from workbench.methods.superposition.toy_model import ToyModel, evaluate_toy, fit_toy
+from workbench.methods.superposition.toy_model import ToyModel
+from workbench.methods.superposition.toy_training import evaluate_toy, fit_toy
 
 PHASES = ("first alone", "antipodal", "second alone")
 OTHER = -1  # a trained model in none of the phases
