@@ -1,4 +1,6 @@
 import json
+import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -61,6 +63,23 @@ def test_threads_are_set_for_the_time_of_the_work():
     numba = pytest.importorskip("numba")
     row = measure(work(ours=lambda given: numba.get_num_threads(), check=lambda ours, peer: str(ours), threads=1))
     assert row.wrong == "1" and row.threads["numba"] == 1
+
+
+def test_a_peer_is_imported_before_its_threads_are_limited(monkeypatch, tmp_path):
+    (tmp_path / "late_peer.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    seen = []
+
+    @contextmanager
+    def limited(threads):
+        seen.append("late_peer" in sys.modules)
+        yield {}
+        seen.append("limits end")
+
+    monkeypatch.setattr(benchmark, "limited", limited)
+    measure(work(peer_module="late_peer", check=lambda ours, peer: seen.append("check") or ""), budget=0, least=1)
+    assert seen == [True, "check", "limits end"]
+    del sys.modules["late_peer"]
 
 
 def test_ours_alone():

@@ -6,6 +6,7 @@ process of its own, above what that process held after imports and input.
 """
 
 import argparse
+import importlib
 import json
 import statistics
 import time
@@ -130,7 +131,7 @@ def measure(workload: Workload, *, budget: float = 30.0, least: int = 3) -> Row:
     >>> row.wrong, row.turns
     ('', 9)
     """
-    given = workload.prepare()
+    given = _ready(workload)
     peer = None if workload.peer_missing else workload.peer
     with limited(workload.threads) as threads:
         result = workload.ours(given)
@@ -138,6 +139,7 @@ def measure(workload: Workload, *, budget: float = 30.0, least: int = 3) -> Row:
         turns: list[tuple[float, float]] = []
         while len(turns) < least or (len(turns) < MOST_TURNS and sum(map(sum, turns)) < budget):
             turns.append(_turn(workload.ours, peer, given, ours_first=len(turns) % 2 == 0))
+        wrong = workload.check(result, answer)
     seconds = statistics.median(ours for ours, _ in turns)
     row = Row(
         name=workload.name,
@@ -147,7 +149,7 @@ def measure(workload: Workload, *, budget: float = 30.0, least: int = 3) -> Row:
         threads=threads,
         peer_name=workload.peer_name,
         facts=workload.facts(result, seconds),
-        wrong=workload.check(result, answer),
+        wrong=wrong,
         note=f"{workload.peer_module} is not installed" if workload.peer_missing else "",
     )
     if peer is None:
@@ -214,6 +216,13 @@ def main(method: str, arguments: Sequence[str] = ()) -> int:
     return int(any(row.wrong for row in rows))
 
 
+def _ready(workload: Workload) -> Any:
+    """Import the peer, whose threads can be limited only then, and return the input."""
+    if workload.peer_module and not workload.peer_missing:
+        importlib.import_module(workload.peer_module)
+    return workload.prepare()
+
+
 def _turn(
     ours: Callable[[Any], Any], peer: Callable[[Any], Any] | None, given: Any, *, ours_first: bool
 ) -> tuple[float, float]:
@@ -233,8 +242,8 @@ def _seconds(work: Callable[[Any], Any], given: Any) -> float:
 
 def _peak_memory_here(method: str, name: str, who: str) -> int:
     workload = next(work for work in registry.get(method).benchmark.WORKLOADS if work.name == name)
-    given = workload.prepare()
-    with PeakMemory() as memory:
+    given = _ready(workload)
+    with limited(workload.threads), PeakMemory() as memory:
         getattr(workload, who)(given)
     return memory.increment
 
