@@ -9,7 +9,17 @@ from plotly.io.json import to_json_plotly
 from workbench.errors import DataError, ParameterError
 from workbench.methods.superposition import explore as explore_module
 from workbench.methods.superposition.explore import View, explore, linear_optimum
-from workbench.methods.superposition.explore_picture import GREATEST_ANGLE, NETWORKS, NO_ANGLE, READOUT, SPIRAL
+from workbench.methods.superposition.explore_picture import (
+    ARC,
+    BEST,
+    FREE,
+    GREATEST_ANGLE,
+    NETWORKS,
+    NO_ANGLE,
+    OPTIMUM,
+    READOUT,
+    SPIRAL,
+)
 from workbench.methods.superposition.explored import ACTIVITIES, LAST, SEEDS, STEPS, Networks, frame_of, train
 from workbench.methods.superposition.hidden_plane import BASES
 from workbench.methods.superposition.model import DelayRecall
@@ -17,7 +27,6 @@ from workbench.methods.superposition.phase_curves import seeds_of
 from workbench.methods.superposition.spec import Params
 from workbench.methods.superposition.training import fit
 
-HALF = "interference-free half-plane"
 LIVE = {"activity", "seed", "step", "basis", "own_scale"}
 
 
@@ -83,37 +92,36 @@ def test_it_opens_without_arguments_and_every_control_has_help(explorer):
 
 def test_sparsity_turns_90_into_270_degrees(explorer):
     assert angle_in_words(explorer) == pytest.approx(90, abs=15)
-    dense = explorer.status
     put(explorer, activity=0.05, basis="canonical")
     assert angle_in_words(explorer) == pytest.approx(swept(explorer), abs=0.6)
     assert 225 <= swept(explorer) <= 290
+    assert f"k theta = {swept(explorer):.0f}°" in explorer.view.layout.annotations[0].text
     put(explorer, activity=1.0)
     assert swept(explorer) == pytest.approx(90, abs=15)
-    assert "p = 0.05 (sparsity 0.95)" not in dense
-    line = np.array(traces(explorer)["best of the seeds"].y)
+    line = np.array(traces(explorer)[BEST].y)
     assert np.abs(np.diff(line)).max() >= 90
     jump = int(np.argmax(np.abs(np.diff(line))))
-    assert f"jump from {line[jump]:.0f} degrees at p = {ACTIVITIES[jump]:g} to {line[jump + 1]:.0f}" in explorer.status
+    assert f"jumps from {line[jump]:.0f} degrees at p = {ACTIVITIES[jump]:g} to {line[jump + 1]:.0f}" in explorer.status
 
 
 def test_linear_networks_do_not_jump_and_follow_the_exact_optimum(explorer):
     put(explorer, kind="linear", activity=0.05)
-    line, optimum = (np.array(traces(explorer)[name].y) for name in ("best of the seeds", "exact optimum, linear"))
+    line, optimum = (np.array(traces(explorer)[name].y) for name in (BEST, OPTIMUM))
     assert np.abs(line - optimum).max() < 1.0
-    assert "no jump" in explorer.status and "interference" not in explorer.status
-    assert traces(explorer)[HALF].visible is False
+    assert "does not jump" in explorer.status and "interference" not in explorer.status
+    assert traces(explorer)[FREE].visible is False
     put(explorer, kind="ssm")
-    assert traces(explorer)[HALF].visible is True
+    assert traces(explorer)[FREE].visible is True
 
 
 def test_look_ups_train_nothing_and_draw_only_what_they_change(explorer, monkeypatch):
     monkeypatch.setattr(explore_module, "train", lambda **_: pytest.fail("trained again"))
     arrows = {f"w{s}" for s in range(9)}
-    one = {HALF, READOUT, SPIRAL, "stems", "kernel", *arrows}
+    one = {FREE, ARC, READOUT, SPIRAL, "stems", "kernel", *arrows}
     assert arrows | {"shown", "loss", "kernel"} <= changed_traces(explorer, activity=0.1)
     assert changed_traces(explorer, seed="2") <= one | {"shown", "loss", "now"}
     moved = changed_traces(explorer, step=STEPS[20])
-    assert {"now", "best of the seeds", NETWORKS[0]} <= moved and "loss" not in moved
+    assert {"now", BEST, NETWORKS[0]} <= moved and "loss" not in moved
     assert changed_traces(explorer, basis="canonical") <= one - {"stems", "kernel"}
     assert changed_traces(explorer, own_scale=True) == set()
 
@@ -146,10 +154,10 @@ def test_the_half_plane_holds_what_the_readout_takes_as_zero_or_less(explorer, b
     put(explorer, basis=basis, activity=0.05)
     drawn = traces(explorer)
     kernel = np.array(drawn["kernel"].y)
-    corners = np.stack([drawn[HALF].x, drawn[HALF].y], axis=1)[:4]
+    corners = np.stack([drawn[FREE].x, drawn[FREE].y], axis=1)[:4]
     inward = corners[2] - corners[1]
     np.testing.assert_array_equal(tips(explorer) @ inward > 0, kernel < 0)
-    assert 0 in corners[0] + corners[1] or np.allclose(corners[0], -corners[1])
+    np.testing.assert_allclose(corners[0], -corners[1])
 
 
 def test_k_theta_of_every_network_is_drawn_or_marked(explorer):
@@ -215,9 +223,9 @@ def test_dead_networks_and_what_else_to_keep_in_mind_are_said(explorer):
     put(explorer, kind="ssm", seed="best", step=0, basis="canonical")
     real = "real eigenvalues" in explorer.status or "dead" in explorer.status
     assert real
-    put(explorer, amplitude="sign", step=STEPS[-1])
-    assert "half the loss stays" in explorer.status
-    assert traces(explorer)["loss"].y[-1] > 0.5
+    explorer.move(k=1, amplitude="sign", step=STEPS[-1])
+    assert explorer.state == "ready" and "half the loss stays" in explorer.status
+    assert traces(explorer)["loss"].y[-1] == pytest.approx(0.5, abs=0.1)
 
 
 def test_untied_networks_are_said_to_be_none_of_the_study(explorer):
@@ -234,9 +242,9 @@ def parsed(command):
 
 
 def test_the_command_line_runs_the_study_of_what_is_shown(explorer):
-    put(explorer, k=2, amplitude="constant")
+    explorer.move(k=1, amplitude="sign")
     assert parsed(explorer.command) == Params(
-        delays=[2], shown=2, activities=list(ACTIVITIES), amplitude="constant", restarts=len(SEEDS)
+        delays=[1], shown=1, activities=list(ACTIVITIES), amplitude="sign", restarts=len(SEEDS)
     )
 
 
@@ -316,6 +324,13 @@ def test_the_best_seed_has_the_least_finite_loss(monkeypatch):
     loss = np.tile(np.array([np.nan, 0.5, 0.2, 0.4, np.nan, 0.3]), (len(ACTIVITIES), 1))
     networks.__dict__["final_loss"] = loss
     assert (networks.best == 2).all()
+
+
+def test_the_loss_is_measured_in_that_of_saying_0_on_the_same_sequences():
+    many = len(STEPS) * len(ACTIVITIES) * len(SEEDS)
+    zeros = Networks(DelayRecall(n_models=many, W_x=np.zeros((many, 2, 1)), W_h=np.zeros((many, 2, 2))), "uniform")
+    np.testing.assert_allclose(zeros.final_loss, 1)
+    np.testing.assert_allclose(zeros.losses(11, 2), 1)
 
 
 def test_a_frame_holds_the_directions_and_is_never_too_small_or_too_large():

@@ -63,6 +63,21 @@ def test_the_path_meets_the_directions(basis):
     np.testing.assert_allclose(found.path[::POINTS_A_STEP], found.tips, atol=1e-12)
 
 
+@pytest.mark.parametrize("basis", BASES)
+def test_the_arc_goes_from_the_direction_of_w_0_to_w_k(basis):
+    found = plane(turning(), basis)
+    start, first = found.arc[0], found.tips[0]
+    np.testing.assert_allclose(start / np.linalg.norm(start), first / np.linalg.norm(first))
+    np.testing.assert_allclose(found.arc[-1], found.tips[K])
+
+
+def test_the_canonical_arc_is_of_one_radius_and_of_k_theta():
+    model = turning()
+    z = plane(model, CANONICAL).arc @ [1, 1j]
+    np.testing.assert_allclose(np.abs(z), abs(z[-1]))
+    assert np.degrees(np.angle(z[1:] / z[:-1]).sum()) == pytest.approx(geometry(model).ktheta[0])
+
+
 @pytest.mark.parametrize(
     "model", [network([[0.5, 0.1], [0.2, 0.4]]), network(np.zeros((2, 2))), turning(kind="nonlinear")]
 )
@@ -70,6 +85,7 @@ def test_the_path_meets_the_directions(basis):
 def test_without_a_linear_rotation_the_path_joins_the_directions(model, basis):
     found = plane(model, basis)
     np.testing.assert_array_equal(found.path, found.tips)
+    assert found.arc.shape == (0, 2)
 
 
 def test_real_eigenvalues_have_no_canonical_basis():

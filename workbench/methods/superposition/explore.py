@@ -149,10 +149,10 @@ class Explorer:
 
     def _network_words(self, values: dict[str, Any], place: tuple[int, int, int]) -> str:
         step, activity, seed = place
-        best = " (the best)" if seed == self._networks.best[activity] else ""
+        p, best = values["activity"], " (the best)" if seed == self._networks.best[activity] else ""
         return (
-            f"{values['kind']}, k = {values['k']}, p = {values['activity']:g} (sparsity {1 - values['activity']:g}), "
-            f"seed {seed}{best}, step {values['step']}: {self._geometry_words(place)}, loss {self._losses[step]:.3f}"
+            f"{values['kind']}, k = {values['k']}, p = {p:g} (sparsity {1 - p:g}), seed {seed}{best}, "
+            f"step {values['step']}: {self._geometry_words(place)}, loss {self._losses[step]:.3f} of that of saying 0"
         )
 
     def _geometry_words(self, place: tuple[int, int, int]) -> str:
@@ -176,8 +176,10 @@ class Explorer:
         turns = np.abs(np.diff(best[seen]))
         at = int(np.argmax(turns))
         said = [f"{best[i]:.0f} degrees at p = {ACTIVITIES[i]:g}" for i in seen]
-        jump = f"jump from {said[at]} to {said[at + 1]}" if turns[at] >= JUMP else "no jump"
-        return f"Best of the seeds: k theta from {said[0]} to {said[-1]}, {jump}"
+        ends = f"{said[0]}, {said[-1]}"
+        if turns[at] < JUMP:
+            return f"Best of the seeds: k theta does not jump ({ends})"
+        return f"Best of the seeds: k theta jumps from {said[at]} to {said[at + 1]} ({ends})"
 
 
 def study_params(k: int, amplitude: str) -> spec.Params:

@@ -15,7 +15,7 @@ from workbench.methods.superposition.hidden_plane import Plane
 
 PLANE, PHASE, KERNEL, LOSS = "", "2", "3", "4"
 TITLES = (
-    "Hidden plane: where an input of s steps ago lies",
+    "Arrow s: an input of s steps ago",
     "k theta at every activity: click a network",
     "Kernel: what the readout takes of it",
     "Loss while training",
@@ -25,10 +25,13 @@ GREATEST_ANGLE = 360.0
 NO_ANGLE = -25.0
 FAR = 100.0
 OUTPUT, FORGOTTEN = style.OKABE_ITO["vermillion"], "#8C8C8C"
-FREE = "rgba(86, 180, 233, 0.22)"
+SHADE = "rgba(86, 180, 233, 0.22)"
+FREE = "interference-free half-plane"
 SPIRAL, READOUT = "W<sub>h</sub><sup>s</sup> w<sub>0</sub>, all s", "readout w<sub>y</sub>"
+ARC, ARC_RADIUS = "k theta, from w<sub>0</sub> to w<sub>k</sub>", 0.18
+OPTIMUM, BEST = "exact optimum, linear", "best of the seeds"
 NETWORKS = ("a network", "beyond 360 degrees", "no turn: real eigenvalues, or dead")
-LEAST_KERNEL = 0.1
+LEAST_KERNEL, LEAST_RADIUS = 0.1, 1e-9
 SPREAD = 0.012  # decades between the dots of neighbouring seeds
 
 
@@ -60,7 +63,7 @@ class Picture:
             figure.layout[f"yaxis{panel}"].update(title_standoff=4, **axes[1])
         self.widget = go.FigureWidget(figure)
         self._trace = {trace.name: trace for trace in self.widget.data}
-        self._k = 0
+        self._k, self._reach = 0, 1.0
 
     def on_click(self, call: Callable[[int, int], None]) -> None:
         """Let a click on a network of the phase curve call ``call(activity, seed)`` with their places."""
@@ -82,16 +85,16 @@ class Picture:
             self._trace[f"w{s}"].update(x=[], y=[])
         self._trace["stems"].marker.color = colors
         self._trace["kernel"].marker.color = colors
-        self._trace["exact optimum, linear"].update(x=ACTIVITIES, y=optimum)
+        self._trace[OPTIMUM].update(x=ACTIVITIES, y=optimum)
         self.widget.layout["xaxis3"].range = (-0.6, 2 * k + 0.6)
 
     def show_frame(self, frame: np.ndarray, kernels: np.ndarray) -> None:
         """Fix the axes of the plane to a frame, and that of the kernel to all values of `kernels` and to zero."""
-        x, y, reach = frame
+        x, y, self._reach = frame
         low, high = min(float(kernels.min()), 0.0), max(float(kernels.max()), 0.0)
         pad = 0.1 * max(high - low, LEAST_KERNEL)
-        self.widget.layout["xaxis"].range = (x - reach, x + reach)
-        self.widget.layout["yaxis"].range = (y - reach, y + reach)
+        self.widget.layout["xaxis"].range = (x - self._reach, x + self._reach)
+        self.widget.layout["yaxis"].range = (y - self._reach, y + self._reach)
         self.widget.layout["yaxis3"].range = (low - pad, high + pad)
 
     def show_plane(self, plane: Plane, *, shaded: bool) -> None:
@@ -100,9 +103,12 @@ class Picture:
         t = np.array([-n[1], n[0]])
         half = FAR * np.array([t, -t, -t - n, t - n, t])
         line = FAR * np.array([-n, n])
-        self._trace["interference-free half-plane"].update(x=half[:, 0], y=half[:, 1], visible=shaded)
+        self._trace[FREE].update(x=half[:, 0], y=half[:, 1], visible=shaded)
         self._trace[READOUT].update(x=line[:, 0], y=line[:, 1])
         self._trace[SPIRAL].update(x=plane.path[:, 0], y=plane.path[:, 1])
+        radius = max(float(np.linalg.norm(plane.arc[-1:])), LEAST_RADIUS)
+        arc = ARC_RADIUS * self._reach / radius * plane.arc
+        self._trace[ARC].update(x=arc[:, 0], y=arc[:, 1])
         for s, (x, y) in enumerate(plane.tips):
             label = f"<b>k = {s}</b>" if s == self._k else str(s) if s < self._k else ""
             self._trace[f"w{s}"].update(x=[0, x], y=[0, y], text=["", label], textposition=_beside(x, y))
@@ -119,11 +125,14 @@ class Picture:
         line = np.where(best_of(ktheta, best) <= GREATEST_ANGLE, best_of(ktheta, best), np.nan)
         for name, chosen, height in zip(NETWORKS, kinds, heights, strict=True):
             self._trace[name].update(y=np.where(chosen, height, np.nan).ravel(), text=said)
-        self._trace["best of the seeds"].y = line
+        self._trace[BEST].y = line
 
     def show_choice(self, activity: int, seed: int, ktheta: float) -> None:
-        """Ring one network of the phase curve."""
-        height = min(ktheta, GREATEST_ANGLE) if np.isfinite(ktheta) else NO_ANGLE
+        """Ring one network of the phase curve, and say its angle over the plane."""
+        turns = np.isfinite(ktheta)
+        height = min(ktheta, GREATEST_ANGLE) if turns else NO_ANGLE
+        said = f"k theta = {ktheta:.0f}°" if turns else "no turn"
+        self.widget.layout["annotations[0].text"] = f"{TITLES[0]}; {said}"
         self._trace["shown"].update(x=[_spread()[activity, seed]], y=[height])
 
     def show_kernel(self, kernel: np.ndarray) -> None:
@@ -180,10 +189,10 @@ def _spread() -> np.ndarray:
 def _traces() -> list[tuple[int, int, Any]]:
     """Return row, column and trace of everything that is drawn, from back to front."""
     gone = {"mode": "lines", "hoverinfo": "skip"}
-    free = {"fillcolor": FREE, "fill": "toself", "line": {"width": 0}}
+    free = {"fillcolor": SHADE, "fill": "toself", "line": {"width": 0}}
     arrows = [(1, 1, _arrow(s)) for s in range(MOST_LAGS)]
     return [
-        (1, 1, go.Scatter(name="interference-free half-plane", x=[], y=[], **gone, **free)),
+        (1, 1, go.Scatter(name=FREE, x=[], y=[], **gone, **free)),
         (1, 1, go.Scatter(name=READOUT, x=[], y=[], line={"color": "black", "dash": "dash", "width": 1.3}, **gone)),
         (
             1,
@@ -191,6 +200,7 @@ def _traces() -> list[tuple[int, int, Any]]:
             go.Scatter(name=SPIRAL, x=[], y=[], line={"color": FORGOTTEN, "dash": "dot", "width": 1.5}, **gone),
         ),
         *arrows[::-1],
+        (1, 1, go.Scatter(name=ARC, x=[], y=[], line={"color": OUTPUT, "width": 2}, **gone)),
         *((1, 2, trace) for trace in _phase_traces()),
         (2, 1, go.Bar(name="stems", width=0.08, hoverinfo="skip", showlegend=False)),
         (2, 1, _points("kernel", size=9, hovertemplate="s = %{x}<br>a<sub>s</sub> = %{y:.3f}<extra></extra>")),
@@ -212,10 +222,10 @@ def _phase_traces() -> list[go.Scatter]:
     )
     hidden = {"x": ACTIVITIES, "mode": "lines", "hoverinfo": "skip"}
     return [
-        go.Scatter(name="exact optimum, linear", line={"color": FORGOTTEN, "width": 4}, **hidden),
-        go.Scatter(name="best of the seeds", line={"color": blue, "width": 2}, **hidden),
+        go.Scatter(name=OPTIMUM, line={"color": FORGOTTEN, "width": 4}, **hidden),
+        go.Scatter(name=BEST, line={"color": blue, "width": 2}, **hidden),
         *(go.Scatter(name=name, marker=mark, **dots) for name, mark in zip(NETWORKS, marks, strict=True)),
-        go.Scatter(name="shown", mode="markers", marker=ring, hoverinfo="skip"),
+        go.Scatter(name="shown", mode="markers", marker=ring, hoverinfo="skip", showlegend=False),
     ]
 
 

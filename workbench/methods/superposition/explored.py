@@ -70,7 +70,7 @@ class Networks:
         """Return the hidden plane of one network, lengths in units of its |w_k| after training."""
         found = plane(self.model.take(self.place(step, activity, seed)), basis)
         unit = self._unit(activity, seed)
-        return replace(found, tips=found.tips / unit, path=found.path / unit)
+        return replace(found, tips=found.tips / unit, path=found.path / unit, arc=found.arc / unit)
 
     def kernel(self, step: int, activity: int, seed: int) -> np.ndarray:
         """Return a_s of one network, s = 0 .. 2k."""
@@ -95,11 +95,24 @@ class Networks:
             return 1.0
         return float(np.linalg.norm(self.model.take(final).impulse(self.model.k)[0, -1]))
 
+    @cached_property
+    def _silence(self) -> np.ndarray:
+        """What `evaluate` says of networks that say 0, (activity, 1): close to 1, as far as its sequences go."""
+        zeros = {name: None if w is None else np.zeros_like(w) for name, w in self.model.weights().items()}
+        silent = replace(self.model, **zeros).take(slice(len(ACTIVITIES)))
+        return self._evaluated(silent, np.array(ACTIVITIES))[:, None]
+
     def _losses(self, which: Any) -> np.ndarray:
+        """Return the loss over that of saying 0 on the same sequences."""
         places = np.arange(self.model.n_models).reshape(self.shape)[which]
-        p = np.broadcast_to(np.array(ACTIVITIES)[:, None], self.shape)[which]
-        model = self.model.take(places.ravel())
-        return evaluate(model, p.ravel(), n=SEQUENCES, amplitude=self.amplitude).reshape(places.shape)
+        p, silence = (
+            np.broadcast_to(values, self.shape)[which] for values in (np.array(ACTIVITIES)[:, None], self._silence)
+        )
+        loss = self._evaluated(self.model.take(places.ravel()), p.ravel())
+        return loss.reshape(places.shape) / silence
+
+    def _evaluated(self, model: DelayRecall, p: np.ndarray) -> np.ndarray:
+        return evaluate(model, p, n=SEQUENCES, amplitude=self.amplitude)
 
 
 def train(*, k: int, kind: str, amplitude: str, tied: bool, progress: Progress) -> Networks:

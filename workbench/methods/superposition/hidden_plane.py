@@ -24,6 +24,9 @@ class Plane:
     path
         The curve W_h^s w_0 for s between 0 and 2k, where W_h rotates and no ReLU is in the way; else the
         directions themselves.
+    arc
+        From the direction of w_0 along that of W_h^s w_0 to w_k: in the canonical basis a circle's part of k theta,
+        in others an ellipse's. Empty where W_h does not rotate or a ReLU is in the way.
     readout
         The direction of w_y, of length 1; directions w with w_y . w <= 0 are those that it reads as zero or less.
         Nan where w_y is zero.
@@ -33,6 +36,7 @@ class Plane:
 
     tips: Float[np.ndarray, "S 2"]
     path: Float[np.ndarray, "n 2"]
+    arc: Float[np.ndarray, "m 2"]
     readout: Float[np.ndarray, "2"]
     basis: str
 
@@ -82,8 +86,12 @@ def plane(model: DelayRecall, basis: str = UPRIGHT) -> Plane:
     if basis == CANONICAL and rotation is None:
         basis = UPRIGHT
     B = {UPRIGHT: _upright, CANONICAL: _canonical, RAW: lambda *_: np.eye(2)}[basis](W_h, w_y, tips[model.k])
-    path = tips if rotation is None or model.relu_h else _path(rotation, tips[0], 2 * model.k)
-    return Plane(tips @ B.T, path @ B.T, _unit(np.linalg.inv(B).T @ w_y), basis)
+    path, arc = tips, np.empty((0, 2))
+    if rotation is not None and not model.relu_h:
+        r, theta, S = rotation
+        path = _spiral(r, theta, S, tips[0], np.linspace(0, 2 * model.k, 2 * model.k * POINTS_A_STEP + 1))
+        arc = _spiral(1.0, theta, S, tips[model.k], np.linspace(-model.k, 0, model.k * POINTS_A_STEP + 1))
+    return Plane(tips @ B.T, path @ B.T, arc @ B.T, _unit(np.linalg.inv(B).T @ w_y), basis)
 
 
 def _rotation(W_h: np.ndarray) -> Any:
@@ -96,11 +104,9 @@ def _rotation(W_h: np.ndarray) -> Any:
     return abs(eigenvalues[first]), np.angle(eigenvalues[first]), np.stack([np.real(v), -np.imag(v)], axis=1)
 
 
-def _path(rotation: Any, start: np.ndarray, steps: int) -> np.ndarray:
-    """Return W_h^s start for s from 0 to `steps`."""
-    r, theta, S = rotation
-    s = np.linspace(0, steps, POINTS_A_STEP * steps + 1)
-    z = complex(*np.linalg.solve(S, start)) * (r * np.exp(1j * theta)) ** s
+def _spiral(r: float, theta: float, S: np.ndarray, start: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return where S r R(theta) S^-1, applied as often as `times` say, takes `start`."""
+    z = complex(*np.linalg.solve(S, start)) * (r * np.exp(1j * theta)) ** times
     return np.stack([z.real, z.imag], axis=1) @ S.T
 
 
