@@ -169,3 +169,86 @@ def correlations(x, max_lag):
             product = sum(centred[t + lag, i] * centred[t, j] for t in range(T - lag))
             table[lag, i, j] = product / np.sqrt(sum(centred[:, i] ** 2) * sum(centred[:, j] ** 2))
     return table
+
+
+# Training
+
+
+class Xoshiro:
+    """xoshiro256++ in whole numbers, as its authors describe it."""
+
+    def __init__(self, state):
+        self.s = [int(word) for word in state]
+
+    def uniform(self):
+        mask, s = 2**64 - 1, self.s
+        rotated = lambda x, count: ((x << count) | (x >> (64 - count))) & mask  # noqa: E731
+        drawn = (rotated((s[0] + s[3]) & mask, 23) + s[0]) & mask
+        shifted = (s[1] << 17) & mask
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= shifted
+        s[3] = rotated(s[3], 45)
+        return (drawn >> 11) / 2**53
+
+
+def recall(kind, W_x, W_h, W_y, x):
+    """Outputs (T, N_x) of one network for one sequence, number by number."""
+    N_h, N_x = W_x.shape
+    h, outputs = [0.0] * N_h, []
+    for step in x:
+        passed = [max(v, 0.0) if kind == "nonlinear" else v for v in h]
+        h = [
+            sum(W_x[n, i] * step[i] for i in range(N_x)) + sum(W_h[n, m] * passed[m] for m in range(N_h))
+            for n in range(N_h)
+        ]
+        y = [sum(W_y[n, i] * h[n] for n in range(N_h)) for i in range(N_x)]
+        outputs.append([v if kind == "linear" else max(v, 0.0) for v in y])
+    return np.array(outputs)
+
+
+def recall_loss(kind, weights, k, x, importance):
+    """Squared errors of one network, summed over sequences x (B, T, N_x), steps and features; two weights: tied."""
+    W_x, W_h = weights[:2]
+    W_y = weights[2] if len(weights) == 3 else directions(kind, W_x, W_h, k)[k]
+    total = 0.0
+    for sequence in x:
+        y = recall(kind, W_x, W_h, W_y, sequence)
+        for t in range(len(sequence)):
+            target = sequence[t - k] if t >= k else np.zeros_like(sequence[t])
+            total += np.sum(importance * (target - y[t]) ** 2)
+    return total
+
+
+def adam(w, slopes, rates):
+    """Weights after steps of Adam with beta 0.9 and 0.999, one for each slope and rate."""
+    mean = square = np.zeros_like(w)
+    for number, (slope, rate) in enumerate(zip(slopes, rates, strict=True), start=1):
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope**2
+        w = w - rate * (mean / (1 - 0.9**number)) / (np.sqrt(square / (1 - 0.999**number)) + 1e-8)
+    return w
+
+
+def recall_training(kind, weights, k, batches, importance, null, lr, clip, last=0.02):
+    """Weights and losses of one network trained on batches (B, T, N_x), with slopes by differences."""
+    start = w = np.concatenate([part.ravel() for part in weights])
+    ends = np.cumsum([part.size for part in weights])[:-1]
+    losses, slopes, rates = [], [], []
+
+    def parts(w):
+        return [flat.reshape(part.shape) for flat, part in zip(np.split(w, ends), weights, strict=True)]
+
+    for number, x in enumerate(batches):
+
+        def loss(w, x=x):
+            return recall_loss(kind, parts(w), k, x, importance) / (null * len(x))
+
+        losses.append(loss(w))
+        slope = differences(loss, w)
+        slopes.append(slope * min(1.0, clip / np.linalg.norm(slope)))
+        rates.append(lr * (last + (1 - last) * (1 + np.cos(np.pi * number / len(batches))) / 2))
+        w = adam(start, slopes, rates)
+    return parts(w), np.array(losses)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import DataError, ParameterError
 from workbench.methods.superposition.capacity import linear_capacity
-from workbench.methods.superposition.expected_loss import expected_loss
+from workbench.methods.superposition.exact_loss import expected_loss
 from workbench.methods.superposition.optimum import optimal_linear
 
 

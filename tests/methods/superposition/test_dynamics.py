@@ -4,7 +4,7 @@ import pytest
 from workbench.errors import ParameterError, RunError
 from workbench.methods.superposition import _jit_dynamics
 from workbench.methods.superposition.dynamics import descend
-from workbench.methods.superposition.expected_loss import expected_loss, null_loss
+from workbench.methods.superposition.exact_loss import expected_loss, null_loss
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.optimum import optimal_linear
 

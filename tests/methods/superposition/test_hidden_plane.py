@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from workbench.errors import ParameterError
-from workbench.methods.superposition.geometry import geometry
 from workbench.methods.superposition.hidden_plane import BASES, CANONICAL, POINTS_A_STEP, RAW, UPRIGHT, plane
 from workbench.methods.superposition.model import DelayRecall
+from workbench.methods.superposition.read_outs import geometry
 
 K = 3
 

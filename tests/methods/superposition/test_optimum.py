@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.oracles import superposition as oracle
 from workbench.errors import ParameterError
-from workbench.methods.superposition.expected_loss import expected_loss, null_loss
+from workbench.methods.superposition.exact_loss import expected_loss, null_loss
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.optimum import optimal_linear
 

@@ -4,7 +4,7 @@ import pytest
 from tests.oracles import superposition as oracle
 from workbench.errors import DataError, ParameterError
 from workbench.methods.superposition.amplitudes import AMPLITUDES
-from workbench.methods.superposition.expected_loss import expected_loss
+from workbench.methods.superposition.exact_loss import expected_loss
 from workbench.methods.superposition.relu_loss import relu_loss_exact
 from workbench.methods.superposition.sequences import sparse_sequences
 

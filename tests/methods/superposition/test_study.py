@@ -96,6 +96,11 @@ def trained(dataset):
     ideal = dataset.copy(deep=True)
     dense = ideal["activity"] == 1.0
     linear, ssm, nonlinear = ({"kind": kind} for kind in spec.KINDS)
+    ideal["descent_loss"][:] = np.interp(np.arange(201), [0, 20, 100, 120, 200], [1.0, 0.29, 0.289, 0.22, 0.219])
+    ideal["descent_optimum"][:] = [[0.289, 0.289], [0.219, 0.219]]
+    ideal["descent_cosine"][:] = 1.0
+    for lag in range(4):
+        ideal["descent_cosine"].loc[{"descent": slice(120 + 10 * lag, None), "descent_lag": lag}] = 0.5
     for name, optimum in {"loss": 0.2, "rho": 0.8, "ktheta": 90.0}.items():
         ideal[name].loc[linear] = optimum
         ideal[f"optimum_{name}"][:] = optimum
@@ -115,6 +120,9 @@ def trained(dataset):
 
 BREAKS = {
     "loss_formula": {"path_simulated_loss": 9.0},
+    "staircase": {"descent_optimum": 0.25},
+    "first_aligned": {"descent_cosine": 0.5},
+    "then_separate": {"descent_cosine": 0.5},
     "optimum_loss": {"optimum_loss": 0.1},
     "optimum_angle": {"optimum_ktheta": 92.0},
     "optimum_radius": {"optimum_rho": 0.81},
@@ -191,12 +199,20 @@ def test_own_channels_take_the_place_of_the_features(tmp_path):
     assert bool(np.isfinite(found["feature_loss"]).all())
 
 
+def test_a_channel_that_is_never_active_is_not_kept(tmp_path):
+    series = np.random.default_rng(0).random((300, 2)) * [1.0, 0.0]
+    found = study.run(Params(**SMALL), events(tmp_path, series))
+    assert bool(found["feature_recall"].isel(feature=1).isnull().all())
+    assert bool(found["feature_recall"].isel(feature=0).notnull().all())
+    assert found["own_activity"].values.tolist() == [1.0, 0.0] and "1" in found.attrs["own_warnings"]
+
+
 @pytest.mark.parametrize(
     ("series", "words"),
     [
         (np.ones((5, 2)), "5 steps"),
         (np.zeros((50, 2)), "all zero"),
-        (np.full((50, 2), np.nan), "missing"),
+        (np.full((50, 2), np.nan), "not finite"),
         (np.ones((200, 51)), "51 channels"),
     ],
 )

@@ -289,7 +289,7 @@ WORKLOADS = (
     training("54 ssm, k=5", LONGER.first(STEPS_EACH), "nn.RNN each"),
     training("54 ssm, k=5", LONGER, "batched"),
     training("54 nonlinear, k=3", NONLINEAR.first(STEPS_EACH), "nn.RNN each"),
-    training("54 nonlinear, k=3", NONLINEAR, "batched", quick=True),
+    training("54 nonlinear, k=3", NONLINEAR, "batched"),
     training("54 nonlinear, k=3", NONLINEAR, "batched", threads=1),
     training("54 ssm, 5 features, k=3", VECTOR, "batched"),
     training("54 ssm, 5 features, k=3", VECTOR, "batched", threads=1),

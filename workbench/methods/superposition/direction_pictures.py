@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.harness import style
-from workbench.methods.superposition.geometry import angle_histogram, geometry
+from workbench.methods.superposition.read_outs import angle_histogram, geometry
 from workbench.methods.superposition.shown import (
     DENSE,
     FREE,

@@ -15,7 +15,7 @@ from workbench.harness.progress import Progress, silent
 from workbench.harness.threads import numba_at_most
 from workbench.methods.superposition import _jit_dynamics as _jit
 from workbench.methods.superposition import ranges
-from workbench.methods.superposition.expected_loss import LossTerms, expected_loss, loss_terms, null_loss
+from workbench.methods.superposition.exact_loss import LossTerms, expected_loss, loss_terms, null_loss
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.sequences import check_activities
 from workbench.methods.superposition.task import default_steps

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from workbench.harness.progress import Progress, part
-from workbench.methods.superposition.geometry import KEPT
+from workbench.methods.superposition.channel_choice import few_first
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.phase_curves import SEQUENCES, seeds_of
+from workbench.methods.superposition.read_outs import KEPT
 from workbench.methods.superposition.spec import Params
 from workbench.methods.superposition.training import evaluate, fit
 
@@ -32,10 +33,11 @@ SUMMARY = {
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Trained networks with several features, and the loss of each on fresh inputs."""
+    """Trained networks with several features, the loss of each on fresh inputs, and which features are ever active."""
 
     model: DelayRecall
     loss: np.ndarray
+    heard: np.ndarray
 
     @property
     def best(self) -> int:
@@ -44,8 +46,9 @@ class Chosen:
 
     @property
     def recall(self) -> np.ndarray:
-        """Diagonals of A_k, (M, N_x)."""
-        return np.diagonal(self.model.kernel(self.model.k)[:, -1], axis1=1, axis2=2)
+        """Diagonals of A_k, (M, N_x); nan for features that never are active."""
+        diagonal = np.diagonal(self.model.kernel(self.model.k)[:, -1], axis1=1, axis2=2)
+        return np.where(self.heard, diagonal, np.nan)
 
     def best_kernel(self, S: int) -> np.ndarray:
         """Return A_s of the best network, s = 0 .. S."""
@@ -127,12 +130,14 @@ def _train(
     model = DelayRecall(
         kind, n_hidden=units, n_features=features, k=delay, importance=importance, n_models=restarts
     ).init(seeds)
+    model = few_first(model, np.ones(features))
     inputs: dict[str, Any] = {"amplitude": params.amplitude, "data": series}
     activity = params.feature_activity
     fitted = fit(
         model, activity, steps=steps, batch=params.batch, lr=RATE, seed=seeds, callback=progress, **inputs
     ).model
-    return Chosen(fitted, evaluate(fitted, activity, n=SEQUENCES, seed=params.seed + 1, **inputs))
+    heard = np.ones(features, bool) if series is None else np.asarray(series.any(axis=0))
+    return Chosen(fitted, evaluate(fitted, activity, n=SEQUENCES, seed=params.seed + 1, **inputs), heard)
 
 
 def _summary(network: Chosen, kernel: np.ndarray) -> tuple[float, ...]:

@@ -7,12 +7,13 @@ import numpy as np
 
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition.amplitudes import Amplitude, amplitude_law
-from workbench.methods.superposition.expected_loss import expected_loss, null_loss
-from workbench.methods.superposition.geometry import geometry
+from workbench.methods.superposition.exact_loss import expected_loss, null_loss
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.optimum import optimal_linear
+from workbench.methods.superposition.read_outs import geometry
 from workbench.methods.superposition.spec import KINDS, Params
-from workbench.methods.superposition.training import FitResult, default_steps, evaluate, fit
+from workbench.methods.superposition.task import default_steps
+from workbench.methods.superposition.training import FitResult, evaluate, fit
 
 SEQUENCES = 16384
 TABLE = ("kind", "delay", "activity", "restart")
@@ -89,7 +90,8 @@ def loss_of(model: DelayRecall, activities: np.ndarray, params: Params) -> np.nd
         return evaluate(model, activities, n=SEQUENCES, amplitude=params.amplitude, seed=params.seed + 1)
     law, T = amplitude_law(params.amplitude), default_steps(model.k, 1)
     moments = {"p": activities, "nu": law.second_moment, "T": T}
-    return expected_loss(model.kernel(T - 1), model.k, mu=law.mean, **moments) / null_loss(model.k, **moments)
+    loss = expected_loss(model.kernel(T - 1), model.k, mu=law.mean, **moments)
+    return np.asarray(loss / null_loss(model.k, **moments))
 
 
 def curve_variables(curves: list[Curve], params: Params) -> dict[str, Any]:

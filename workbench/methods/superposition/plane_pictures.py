@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from workbench.harness import style
-from workbench.methods.superposition.geometry import geometry
 from workbench.methods.superposition.hidden_plane import CANONICAL, Plane, plane
 from workbench.methods.superposition.model import DelayRecall
+from workbench.methods.superposition.read_outs import geometry
 from workbench.methods.superposition.shown import (
     FORGOTTEN,
     FREE,

@@ -54,7 +54,7 @@ def relu_loss_exact(a: ArrayLike, k: int, *, p: float, amplitude: str = "uniform
 
     Examples
     --------
-    >>> from workbench.methods.superposition.expected_loss import expected_loss
+    >>> from workbench.methods.superposition.exact_loss import expected_loss
     >>> a = [0.1, 0.3, 0.8]  # nothing negative: the ReLU does nothing
     >>> round(relu_loss_exact(a, 2, p=0.3), 6), round(expected_loss(a, 2, p=0.3, mu=0.5, nu=1 / 3), 6)
     (0.01175, 0.01175)

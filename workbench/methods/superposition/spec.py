@@ -68,6 +68,31 @@ CLAIMS = (
         bound=at_most(0.02),
     ),
     Claim(
+        name="staircase",
+        statement="Learning goes in steps: from small weights the loss rests at the optimum of one unit on its way "
+        "to that of two: largest relative distance from it where the loss is flattest",
+        where="learning dynamics",
+        paper="stages",
+        measure=measures.plateau_distance,
+        bound=at_most(0.02),
+    ),
+    Claim(
+        name="first_aligned",
+        statement="There all directions are aligned with the readout: least cosine of the angle of w_s and w_k, s < k",
+        where="learning dynamics",
+        paper="align first",
+        measure=measures.plateau_alignment,
+        bound=at_least(0.9),
+    ),
+    Claim(
+        name="then_separate",
+        statement="and leave it in temporal order, w_0 first: share of networks in which w_0, w_1, w_2 do",
+        where="learning dynamics",
+        paper="separate in temporal order",
+        measure=measures.ordered_separation,
+        bound=at_least(0.9),
+    ),
+    Claim(
         name="optimum_loss",
         statement="Trained linear networks reach the exact optimum, at every activity: "
         "largest relative difference of the loss, k = 4",

@@ -19,7 +19,7 @@ from workbench.methods.superposition.task import Task, make_task
 RATE = {"linear": 5e-3, "ssm": 5e-3, "nonlinear": 1e-2}
 CLIP = 10.0
 ENGINES = ("auto", "numba", "torch")
-LARGE = 32  # hidden units from which matrix products of a library are faster
+LARGE = 6000  # N_h (N_h + N_x) from which matrix products of a library are faster
 CHUNKS = 50  # at least, and of so many steps at most, so that training can be watched and interrupted
 LONGEST_CHUNK = 100
 Advance = Callable[[int, np.ndarray], None]
@@ -109,7 +109,8 @@ def fit(
     snapshots
         How many times to keep the weights, evenly over the steps, beside those before the first.
     engine
-        ``"numba"``, ``"torch"``, or ``"auto"``: torch from 32 hidden units on and where a `device` is given.
+        ``"numba"``, ``"torch"``, or ``"auto"``: torch where a `device` is given, and for large networks,
+        N_h (N_h + N_x) of 6000 or more, where it is installed.
     device
         Torch's device, e.g. ``"cuda"``.
     callback
@@ -150,7 +151,7 @@ def fit(
     weights = _copies(model)
     states = streams(seed, model.n_models)
     trainer = _trainer(engine, device, model)
-    advance = trainer(model, weights, states, task, steps=steps, batch=batch, rate=rate, device=device)
+    advance = trainer(model, weights, states, task, steps=steps, batch=batch, rate=rate, clip=CLIP, device=device)
     return _watched(model, weights, advance, task.T, steps, snapshots, callback or silent)
 
 
@@ -214,7 +215,7 @@ def _trainer(engine: str, device: str | None, model: DelayRecall) -> Any:
     if engine == "numba" and device is not None:
         raise ParameterError(f"device = {device!r} goes with engine 'torch', not 'numba'")
     installed = find_spec("torch") is not None
-    wanted = device is not None or (model.n_hidden >= LARGE and installed)
+    wanted = device is not None or (installed and model.n_hidden * (model.n_hidden + model.n_features) >= LARGE)
     if engine == "numba" or (engine == "auto" and not wanted):
         return _compiled
     if not installed:
@@ -233,6 +234,7 @@ def _compiled(
     steps: int,
     batch: int,
     rate: float,
+    clip: float,
     device: None,
 ) -> Advance:
     """Return ``advance(start, losses)``, which trains the weights in place with compiled loops."""
@@ -242,7 +244,7 @@ def _compiled(
         shape = _shape(model)
         with numba_at_most(model.n_models):
             _jit_training.train(
-                weights, moments, states, start, losses, steps, rate, shape, task.inputs, batch, task.T, CLIP
+                weights, moments, states, start, losses, steps, rate, shape, task.inputs, batch, task.T, clip
             )
 
     return advance

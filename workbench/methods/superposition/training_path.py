@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from workbench.methods.superposition.amplitudes import amplitude_law
-from workbench.methods.superposition.expected_loss import expected_loss, loss_terms, null_loss
+from workbench.methods.superposition.exact_loss import expected_loss, loss_terms, null_loss
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.phase_curves import Curve, shown_delay
 from workbench.methods.superposition.spec import KINDS, Params

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import DataError, ParameterError
-from workbench.methods.superposition.kept_features import kept_features
+from workbench.methods.superposition.channel_choice import kept_features
 
 IMPORTANCE = 0.7 ** np.arange(5)
 

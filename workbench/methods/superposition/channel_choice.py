@@ -12,8 +12,8 @@ from workbench.errors import DataError, ParameterError
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition import ranges
 from workbench.methods.superposition.diagnosis import Diagnosis, channel_names, diagnose, own_series
-from workbench.methods.superposition.geometry import KEPT
 from workbench.methods.superposition.model import DelayRecall
+from workbench.methods.superposition.read_outs import KEPT
 from workbench.methods.superposition.sequences import check_count
 from workbench.methods.superposition.task import default_steps
 from workbench.methods.superposition.training import evaluate, fit
@@ -106,8 +106,7 @@ def kept_features(
         Whether each channel is divided by its root mean square first, so that its unit does not count.
     seeds
         Networks trained at each delay; the one of least loss counts. Every second one starts with little more than
-        its weightiest channel, or two, three ...: from a start with all channels alike many networks end half-way
-        between keeping several and keeping one.
+        its weightiest channel, or two, three ... (see `few_first`).
     steps, batch, T, lr, callback
         As for `fit`.
     seed
@@ -147,9 +146,8 @@ def kept_features(
     inputs, weight = series[:, heard] / size[heard], weight[heard]
     recall, losses, models = np.full((len(every), len(heard)), np.nan), np.empty((len(every), seeds)), []
     for i, k in enumerate(every.tolist()):
-        model = _starts(
-            DelayRecall(kind, n_hidden, len(weight), k, importance=weight, n_models=seeds).init(seed), inputs
-        )
+        model = DelayRecall(kind, n_hidden, len(weight), k, importance=weight, n_models=seeds).init(seed)
+        model = few_first(model, np.square(inputs).mean(axis=0))
         report = part(callback, i / len(every), (i + 1) / len(every))
         model = fit(model, steps=steps, batch=batch, T=T, lr=lr, seed=seed, data=inputs, callback=report).model
         losses[i] = evaluate(model, T=T, n=WINDOWS, seed=seed + 1, data=inputs)
@@ -186,9 +184,25 @@ def _require_windows(steps: int, k: int, n_features: int, T: int | None) -> None
         )
 
 
-def _starts(model: DelayRecall, inputs: np.ndarray) -> DelayRecall:
-    """Return the model with all but the 1, 2, ... weightiest channels almost silent in every second network."""
-    order = np.argsort(-model.importance * np.square(inputs).mean(axis=0), kind="stable")
+def few_first(model: DelayRecall, power: Float[np.ndarray, " N_x"]) -> DelayRecall:
+    """Return the networks with all but the 1, 2, ... weightiest features almost silent in every second one.
+
+    From a start with all features alike many networks end half-way between keeping several and keeping one.
+
+    Parameters
+    ----------
+    model
+        The networks before training.
+    power
+        Mean square of each feature's inputs, which with its importance makes it weighty.
+
+    Examples
+    --------
+    >>> model = few_first(DelayRecall(n_features=2, n_models=2).init(0), np.array([1.0, 2.0]))
+    >>> (abs(model.W_x) < 0.01).any(axis=1).tolist()
+    [[False, False], [True, False]]
+    """
+    order = np.argsort(-model.importance * power, kind="stable")
     W_x = model.W_x.copy()
     for m in range(1, model.n_models, 2):
         W_x[m][:, order[1 + (m // 2) % len(order) :]] *= FAINT

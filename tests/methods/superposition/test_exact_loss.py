@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.oracles import superposition as oracle
 from workbench.errors import DataError, ParameterError
-from workbench.methods.superposition.expected_loss import expected_loss, loss_terms, null_loss
+from workbench.methods.superposition.exact_loss import expected_loss, loss_terms, null_loss
 
 VALUES, CHANCES = (0.4, 1.5), (0.7, 0.3)
 MU, NU = (float(np.dot(CHANCES, np.power(VALUES, n))) for n in (1, 2))

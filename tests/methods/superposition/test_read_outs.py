@@ -6,8 +6,8 @@ from scipy.stats import ortho_group
 
 from tests.oracles import superposition as oracle
 from workbench.errors import DataError, ParameterError
-from workbench.methods.superposition.geometry import angle_histogram, geometry
 from workbench.methods.superposition.model import DelayRecall
+from workbench.methods.superposition.read_outs import angle_histogram, geometry
 
 
 def network(kind, W_x, W_h, k, W_y=None):
