@@ -9,6 +9,7 @@ from workbench.methods.superposition.cell_pictures import dead_networks, kept_fe
 from workbench.methods.superposition.curve_pictures import against_optimum, loss_terms, phase_curves
 from workbench.methods.superposition.direction_pictures import direction_angles, eigenvalues, kernels
 from workbench.methods.superposition.plane_pictures import hidden_planes
+from workbench.methods.superposition.staircase_pictures import staircase
 
 FIGURES: tuple[Callable[[xr.Dataset], tuple[Figure, str]], ...] = (
     hidden_planes,
@@ -18,6 +19,7 @@ FIGURES: tuple[Callable[[xr.Dataset], tuple[Figure, str]], ...] = (
     direction_angles,
     against_optimum,
     loss_terms,
+    staircase,
     eigenvalues,
     dead_networks,
     kept_features,

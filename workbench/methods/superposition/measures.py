@@ -54,7 +54,7 @@ def largest_difference(dataset: "xr.Dataset", name: str, *, relative: bool = Fal
     return float(abs(difference).max(skipna=False))
 
 
-def _between_falls(dataset: "xr.Dataset") -> "xr.DataArray":
+def plateaus(dataset: "xr.Dataset") -> "xr.DataArray":
     """Return where the loss of a descent is flattest between its two falls, as a place along the descent.
 
     The falls are halfway from 1 to the optimum of one unit, and from there to the optimum of two.
@@ -68,19 +68,19 @@ def _between_falls(dataset: "xr.Dataset") -> "xr.DataArray":
 
 def plateau_distance(dataset: "xr.Dataset") -> float:
     """Return the largest relative distance of the loss from the optimum of one unit, where it is flattest."""
-    rest = dataset["descent_loss"].isel(descent=_between_falls(dataset))
+    rest = dataset["descent_loss"].isel(descent=plateaus(dataset))
     return float(abs(rest / dataset["descent_optimum"].isel(descent_units=0) - 1).max())
 
 
 def plateau_alignment(dataset: "xr.Dataset") -> float:
     """Return the least cosine of the angle between w_s and w_k, s < k, on the plateau."""
-    return float(dataset["descent_cosine"].isel(descent=_between_falls(dataset)).min())
+    return float(dataset["descent_cosine"].isel(descent=plateaus(dataset)).min())
 
 
 def ordered_separation(dataset: "xr.Dataset") -> float:
     """Return the share of descents that turn w_0, w_1, w_2 by 20 degrees from w_k in this order, after the plateau."""
     cosine = dataset["descent_cosine"].isel(descent_lag=range(SWITCH_DELAY - 1))
-    after = dataset["descent_step"] > dataset["descent_step"].isel(descent=_between_falls(dataset))
+    after = dataset["descent_step"] > dataset["descent_step"].isel(descent=plateaus(dataset))
     away = (cosine < math.cos(math.radians(20))) & after
     first = away.argmax("descent").where(away.any("descent"))
     return float((first.diff("descent_lag") > 0).all("descent_lag").mean())
