@@ -206,6 +206,8 @@ class DelayRecall:
 
     def _weights(self, name: str, columns: int) -> np.ndarray:
         shape = (self.n_models, self.n_hidden, columns)
+        if getattr(self, name) is None:
+            raise ParameterError(f"{name} is not given while other weights are: it takes an array {shape}")
         try:
             values = np.array(getattr(self, name), dtype=float)
         except (TypeError, ValueError):
@@ -226,7 +228,10 @@ class DelayRecall:
 
 
 def _importance(values: Any, n_features: int) -> np.ndarray:
-    importance = np.ones(n_features) if values is None else np.asarray(values, dtype=float)
+    try:
+        importance = np.ones(n_features) if values is None else np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        importance = np.empty(0)
     if importance.shape != (n_features,) or not np.isfinite(importance).all() or not (importance > 0).all():
         raise ParameterError(f"importance = {values!r} is not allowed: it takes {n_features} positive numbers")
     return importance
