@@ -123,7 +123,7 @@ def test_look_ups_train_nothing_and_draw_only_what_they_change(explorer, monkeyp
     moved = changed_traces(explorer, step=STEPS[20])
     assert {"now", BEST, NETWORKS[0]} <= moved and "loss" not in moved
     assert changed_traces(explorer, basis="canonical") <= one - {"stems", "kernel"}
-    assert changed_traces(explorer, own_scale=True) == set()
+    assert changed_traces(explorer, own_scale=True) == {ARC}
 
 
 def test_the_first_step_shows_the_first_weights_which_do_not_hang_on_the_activity(explorer):

@@ -273,7 +273,7 @@ def _axes() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def _layout() -> dict[str, Any]:
-    guide = {"type": "line", "xref": "x2 domain", "yref": "y2", "x0": 0, "x1": 1, "layer": "below"}
+    guide = {"type": "line", "xref": "x2 domain", "yref": "y2", "x0": 0, "x1": 1, "layer": "between"}
     guides = [{**guide, "y0": angle, "y1": angle, "line": {"color": style.TEXT, "dash": "dash"}} for angle in (90, 270)]
     return {
         "template": style.plotly_template(),
