@@ -248,7 +248,7 @@ def recall_training(kind, weights, k, batches, importance, null, lr, clip, last=
 
         losses.append(loss(w))
         slope = differences(loss, w)
-        slopes.append(slope * min(1.0, clip / np.linalg.norm(slope)))
+        slopes.append(slope * clip / max(clip, np.linalg.norm(slope)))
         rates.append(lr * (last + (1 - last) * (1 + np.cos(np.pi * number / len(batches))) / 2))
         w = adam(start, slopes, rates)
     return parts(w), np.array(losses)

@@ -194,15 +194,16 @@ def evaluate(
     """
     task = make_task(model, p, T, amplitude, data)
     batches = -(-check_count("n", n) // 128)
-    weights = (model.W_x, model.W_h, np.ascontiguousarray(model.readout))
-    states = streams(np.full(model.n_models, seed), model.n_models)
+    with np.errstate(over="ignore", invalid="ignore"):  # a network that grows beyond all numbers scores nan
+        weights = (model.W_x, model.W_h, np.ascontiguousarray(model.readout))
+    states = streams(np.full(model.n_models, check_count("seed", seed, least=0)), model.n_models)
     with numba_at_most(model.n_models):
         return _jit_training.losses_of(weights, states, _shape(model), task.inputs, 128, batches, task.T)
 
 
 def _copies(model: DelayRecall) -> tuple[np.ndarray, ...]:
-    W_y = model.readout if model.tied else model.W_y
-    return model.W_x.copy(), model.W_h.copy(), np.ascontiguousarray(W_y.copy())
+    W_y = np.zeros_like(model.W_x) if model.tied else model.W_y.copy()  # written by the loops where it is tied
+    return model.W_x.copy(), model.W_h.copy(), W_y
 
 
 def _shape(model: DelayRecall) -> tuple[Any, ...]:
