@@ -255,7 +255,12 @@ def _points(name: str, *, hovertemplate: str | None = None, **marker: Any) -> go
 
 def _axes() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     activities = {"type": "log", "range": [0.06, -2.08], "tickvals": [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01]}
-    angles = {"range": [-40, 374], "tickvals": [0, 90, 180, 270, 360], "title_text": "k theta (degrees)"}
+    angles = {
+        "range": [-40, 374],
+        "showgrid": False,
+        "tickvals": [0, 90, 180, 270, 360],
+        "title_text": "k theta (degrees)",
+    }
     zero = {"zeroline": True, "zerolinecolor": style.TEXT, "zerolinewidth": 1.5}
     faint = {"zeroline": True, "zerolinecolor": "#BBBBBB"}
     return {
@@ -273,7 +278,7 @@ def _axes() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def _layout() -> dict[str, Any]:
-    guide = {"type": "line", "xref": "x2 domain", "yref": "y2", "x0": 0, "x1": 1, "layer": "between"}
+    guide = {"type": "line", "xref": "x2 domain", "yref": "y2", "x0": 0, "x1": 1, "layer": "below"}
     guides = [{**guide, "y0": angle, "y1": angle, "line": {"color": style.TEXT, "dash": "dash"}} for angle in (90, 270)]
     return {
         "template": style.plotly_template(),
