@@ -5,7 +5,7 @@ derivative of the loss by the kernel A_s = V^T W_s.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 
 @njit(cache=True)
@@ -38,7 +38,7 @@ def gradient(W_x, W_h, W_y, tied, k, T, beta, weights, dW_x, dW_h, dW_y):
     """Write the gradient of one model's loss and return the loss; `W_y` and `dW_y` are not read where it is tied."""
     H, n = W_x.shape
     W, A, slope = np.empty((T, H, n)), np.zeros((T, n, n)), np.empty((T, n, n))
-    W[0] = W_x
+    copy(W_x, W[0])
     for s in range(1, T):
         product(W_h, W[s - 1], W[s])
     V = W[k] if tied else W_y
@@ -68,10 +68,18 @@ def gradient(W_x, W_h, W_y, tied, k, T, beta, weights, dW_x, dW_h, dW_y):
                     for j in range(n):
                         dW_h[h, g] += here[h, j] * W[s - 1, g, j]
             product(W_h.T, here, later)
-    dW_x[:] = here
+    copy(here, dW_x)
     if not tied:
-        dW_y[:] = dV
+        copy(dV, dW_y)
     return loss
+
+
+@njit(cache=True)
+def copy(source, target):
+    """Write `source` to `target`; an assignment of arrays takes seconds to compile."""
+    for h in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[h, j] = source[h, j]
 
 
 @njit(cache=True)
@@ -85,13 +93,15 @@ def product(left, right, out):
             out[h, j] = total
 
 
-@njit(cache=True, parallel=True)
-def descend(count, lr, W_x, W_h, W_y, tied, k, T, beta, weights):
-    """Take `count` steps of gradient descent with every model, in place; `lr` and `beta` are one a model."""
-    for m in prange(len(W_x)):
-        dW_x, dW_h, dW_y = np.empty_like(W_x[m]), np.empty_like(W_h[m]), np.zeros_like(W_y[m])
-        for _ in range(count):
-            gradient(W_x[m], W_h[m], W_y[m], tied, k, T, beta[m], weights, dW_x, dW_h, dW_y)
-            W_x[m] -= lr[m] * dW_x
-            W_h[m] -= lr[m] * dW_h
-            W_y[m] -= lr[m] * dW_y
+@njit(cache=True, nogil=True)
+def descend(count, rate, W_x, W_h, W_y, tied, k, T, beta, weights):
+    """Take `count` steps of gradient descent with one model, in place."""
+    dW_x, dW_h, dW_y = np.empty_like(W_x), np.empty_like(W_h), np.zeros_like(W_y)
+    for _ in range(count):
+        gradient(W_x, W_h, W_y, tied, k, T, beta, weights, dW_x, dW_h, dW_y)
+        for h in range(W_h.shape[0]):
+            for j in range(W_x.shape[1]):
+                W_x[h, j] -= rate * dW_x[h, j]
+                W_y[h, j] -= rate * dW_y[h, j]
+            for g in range(W_h.shape[0]):
+                W_h[h, g] -= rate * dW_h[h, g]

@@ -12,15 +12,12 @@ import numpy as np
 
 from workbench.errors import ParameterError, RunError
 from workbench.harness.progress import Progress, silent
-from workbench.harness.threads import numba_at_most
 from workbench.methods.superposition import _jit_dynamics as _jit
 from workbench.methods.superposition import ranges
 from workbench.methods.superposition.exact_loss import LossTerms, expected_loss, loss_terms, null_loss
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.sequences import check_activities
 from workbench.methods.superposition.task import default_steps
-
-WORK_A_THREAD = 2e6  # numbers multiplied between two records that make another thread worth its while
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +135,13 @@ def _descended(
     now = {"W_x": W_x, "W_h": W_h, "W_y": W_y}
     path = {name: np.empty((len(at), *w.shape)) for name, w in now.items()}
     work = np.diff(at, prepend=0)
-    cost = model.n_models * T * model.n_hidden * model.n_features * (model.n_hidden + model.n_features)
-    with numba_at_most(int(work.max() * cost / WORK_A_THREAD)):
-        for r, count in enumerate(work):
-            _jit.descend(count, lr, W_x, W_h, W_y, model.tied, model.k, T, beta, model.importance)
-            _check_finite(now, int(at[r]))
-            for name, w in now.items():
-                path[name][r] = w
-            callback((r + 1) / len(at), f"step {at[r]} of {at[-1]}")
+    for r, count in enumerate(work):
+        for m in range(model.n_models):
+            _jit.descend(count, lr[m], W_x[m], W_h[m], W_y[m], model.tied, model.k, T, beta[m], model.importance)
+        _check_finite(now, int(at[r]))
+        for name, w in now.items():
+            path[name][r] = w
+        callback((r + 1) / len(at), f"step {at[r]} of {at[-1]}")
     return path
 
 
