@@ -8,6 +8,32 @@ from workbench.harness.launch import launch
 from workbench.harness.runner import Run
 
 EXPECTED = {
+    "superposition": {
+        "loss_formula": "holds",
+        "staircase": "holds",
+        "first_aligned": "holds",
+        "then_separate": "holds",
+        "optimum_loss": "holds",
+        "optimum_angle": "holds",
+        "optimum_radius": "holds",
+        "spiral_sink": "holds",
+        "linear_steady": "holds",
+        "dense_cone": "holds",
+        "sparse_span": "holds",
+        "abrupt_switch": "holds",
+        "radius_drop": "holds",
+        "nonlinear_free": "holds",
+        "nonlinear_sharp": "holds",
+        "nonlinear_dense": "holds",
+        "all_or_none": "holds",
+        "all_or_none_nonlinear": "fails",
+        "fewer_with_delay": "holds",
+        "many_at_once": "holds",
+        "one_at_last": "holds",
+        "most_important": "holds",
+        "larger_networks": "holds",
+        "larger_networks_entries": "holds",
+    },
     "transport": {
         "certified": "holds",
         "worst_gap": "holds",

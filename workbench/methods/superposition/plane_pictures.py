@@ -12,7 +12,6 @@ from matplotlib.patches import Patch
 from workbench.harness import style
 from workbench.methods.superposition.hidden_plane import CANONICAL, Plane, plane
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.read_outs import geometry
 from workbench.methods.superposition.shown import (
     FORGOTTEN,
     FREE,
@@ -30,6 +29,7 @@ from workbench.methods.superposition.shown import (
 )
 
 FAR = 1e3
+ARC = 0.2  # radius of the arc of k theta in half sides of the axes
 
 
 def hidden_planes(dataset: xr.Dataset) -> tuple[Figure, str]:
@@ -75,8 +75,7 @@ def draw_plane(ax: Axes, model: DelayRecall) -> Plane:
     ax.plot(*path.T, color="0.6", linestyle=":", linewidth=1.2, zorder=1)
     for s in range(2 * k, -1, -1):
         _arrow(ax, tips[s], s, k, reach)
-    if drawn.basis == CANONICAL:
-        _arc(ax, tips[0], geometry(model).ktheta[0], 0.2 * reach)
+    ax.plot(*(ARC * reach / unit * drawn.arc).T, color=style.TEXT, linestyle="-", linewidth=1.1, zorder=3)
     return drawn
 
 
@@ -113,14 +112,9 @@ def _arrow(ax: Axes, tip: np.ndarray, s: int, k: int, reach: float) -> None:
             va="center",
             fontweight="bold" if s == k else "normal",
             color=width["color"],
+            bbox={"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.5},
             zorder=6,
         )
-
-
-def _arc(ax: Axes, first: np.ndarray, ktheta: float, radius: float) -> None:
-    start = np.arctan2(first[1], first[0])
-    turn = start + np.linspace(0, np.radians(ktheta), 100)
-    ax.plot(radius * np.cos(turn), radius * np.sin(turn), color=style.TEXT, linewidth=1.1, zorder=3)
 
 
 def _plane_handles(k: int) -> list[Line2D | Patch]:
