@@ -51,7 +51,7 @@ def hidden_planes(dataset: xr.Dataset) -> tuple[Figure, str]:
         f"w_{k} is k theta: {degrees(angles[dense])} at p = {activities[dense]:g}, {degrees(angles[sparse])} at "
         f"p = {activities[sparse]:g}. The readout is drawn as the dual vector in that basis: what lies in the shaded "
         f"half-plane it reads as zero or less, which a ReLU turns to 0. Right: best of "
-        f"{table.sizes['restart']} networks as a line, all as dots; without ReLU nothing switches."
+        f"{table.sizes['restart']} networks as a line, all as dots; grey: linear networks and their exact optimum."
     )
     return figure, caption
 
