@@ -7,6 +7,8 @@ derivative of the loss by the kernel A_s = V^T W_s.
 import numpy as np
 from numba import njit
 
+from workbench.methods.superposition._jit_recall import copy
+
 
 @njit(cache=True)
 def loss_and_slope(A, k, beta, weights, slope):
@@ -72,14 +74,6 @@ def gradient(W_x, W_h, W_y, tied, k, T, beta, weights, dW_x, dW_h, dW_y):
     if not tied:
         copy(dV, dW_y)
     return loss
-
-
-@njit(cache=True)
-def copy(source, target):
-    """Write `source` to `target`; an assignment of arrays takes seconds to compile."""
-    for h in range(source.shape[0]):
-        for j in range(source.shape[1]):
-            target[h, j] = source[h, j]
 
 
 @njit(cache=True)

@@ -56,9 +56,25 @@ def add_outer(later, values, d_W):
 
 
 @njit(cache=True)
+def copy(source, target):
+    """Write `source` to `target`; an assignment of arrays takes seconds to compile."""
+    for n in range(source.shape[0]):
+        for i in range(source.shape[1]):
+            target[n, i] = source[n, i]
+
+
+@njit(cache=True)
+def shrink(values, factor):
+    """Multiply `values` by `factor` in place."""
+    for n in range(values.shape[0]):
+        for i in range(values.shape[1]):
+            values[n, i] *= factor
+
+
+@njit(cache=True)
 def impulse(W_x, W_h, relu_h, W):
     """Write the feature directions W_s (S + 1, N_h, N_x): the response to one input, s steps later."""
-    W[0] = W_x
+    copy(W_x, W[0])
     for s in range(1, W.shape[0]):
         W[s] = 0.0
         for n in range(W.shape[1]):
@@ -131,7 +147,7 @@ def loss_and_gradient(x, k, weights, tied, relu_h, relu_y, importance, scratch, 
     h, back, y, error, W, d_W = scratch
     if tied:
         impulse(W_x, W_h, relu_h, W)
-        W_y[:] = W[k]
+        copy(W[k], W_y)
     forward(x, W_x, W_h, relu_h, h)
     d_x[:], d_h[:], d_y[:] = 0.0, 0.0, 0.0
     loss = 0.0
@@ -156,7 +172,7 @@ def loss_and_gradient(x, k, weights, tied, relu_h, relu_y, importance, scratch, 
 def _through_tie(W_h, relu_h, W, d_W, d_x, d_h, d_y):
     """Carry the gradient of a tied readout W_y = W_k back through the feature directions."""
     k = W.shape[0] - 1
-    d_W[k] = d_y
+    copy(d_y, d_W[k])
     for s in range(k, 0, -1):
         for m in range(W_h.shape[0]):
             for i in range(d_x.shape[1]):

@@ -70,10 +70,10 @@ def _train_one(weights, means, squares, state, start, losses, total, rate, task,
         if not np.isfinite(losses[done]) or not np.isfinite(size):
             losses[done:], stopped[0] = np.nan, np.nan
             return
-        shrink = min(1.0, clip / size) / null if size > 0 else 0.0
+        factor = min(1.0, clip / size) / null if size > 0 else 0.0
         now = _jit_recall.falling_rate(rate, start + done, total)
         for j in range(2 if tied else 3):
-            gradient[j][:] *= shrink
+            _jit_recall.shrink(gradient[j], factor)
             _jit_recall.adam(weights[j], gradient[j], means[j], squares[j], start + done + 1, now)
 
 
