@@ -114,13 +114,13 @@ def test_fit_uses_torch_for_large_networks_and_where_asked():
     real = torch_training.trainer
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch_training, "trainer", spy)
-        fit(DelayRecall("ssm", n_hidden=76, n_features=3, k=0), 0.5, steps=1, batch=2)
+        fit(DelayRecall("ssm", n_hidden=99, n_features=3, k=0), 0.5, steps=1, batch=2)
         assert used == [None]
         fit(DelayRecall("ssm", n_hidden=2, k=0), 0.5, steps=1, batch=2, device="cpu")
         fit(DelayRecall("ssm", n_hidden=2, k=0), 0.5, steps=1, batch=2, engine="torch")
         assert used == [None, "cpu", None]
         fit(DelayRecall("ssm", n_hidden=2, k=0), 0.5, steps=1, batch=2)
-        fit(DelayRecall("ssm", n_hidden=76, n_features=3, k=0), 0.5, steps=1, batch=2, engine="numba")
+        fit(DelayRecall("ssm", n_hidden=99, n_features=3, k=0), 0.5, steps=1, batch=2, engine="numba")
         assert len(used) == 3
 
 

@@ -236,5 +236,5 @@ def test_torch_is_asked_for_by_name(monkeypatch):
     monkeypatch.setattr(training, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="the engine 'torch' needs torch"):
         fit(MODEL, steps=1, batch=1, engine="torch")
-    large = DelayRecall(n_hidden=80, n_features=1, k=0)
+    large = DelayRecall(n_hidden=100, n_features=1, k=0)
     assert fit(large, steps=1, batch=1).loss.shape == (1, 1)

@@ -19,7 +19,7 @@ from workbench.methods.superposition.task import Task, make_task
 RATE = {"linear": 5e-3, "ssm": 5e-3, "nonlinear": 1e-2}
 CLIP = 10.0
 ENGINES = ("auto", "numba", "torch")
-LARGE = 6000  # N_h (N_h + N_x) from which matrix products of a library are faster
+LARGE = 10_000  # N_h (N_h + N_x) from which matrix products of a library are faster
 CHUNKS = 50  # at least, and of so many steps at most, so that training can be watched and interrupted
 LONGEST_CHUNK = 100
 Advance = Callable[[int, np.ndarray], None]
@@ -110,7 +110,7 @@ def fit(
         How many times to keep the weights, evenly over the steps, beside those before the first.
     engine
         ``"numba"``, ``"torch"``, or ``"auto"``: torch where a `device` is given, and for large networks,
-        N_h (N_h + N_x) of 6000 or more, where it is installed.
+        N_h (N_h + N_x) of 10000 or more, where it is installed.
     device
         Torch's device, e.g. ``"cuda"``.
     callback
