@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.oracles import superposition as oracle
 from workbench.errors import ParameterError
+from workbench.methods.superposition import _jit_optimum
 from workbench.methods.superposition.exact_loss import expected_loss, null_loss
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.optimum import optimal_linear
@@ -149,6 +150,56 @@ def test_long_sequences_approach_the_late_step():
     gaps = np.array(losses) - late.loss
     assert gaps[1] == pytest.approx(gaps[0] * 47 / 197, rel=0.05)
     assert gaps[2] == pytest.approx(gaps[1] * 197 / 797, rel=0.05)
+
+
+def lag_weights(k, T, beta):
+    """Of squared errors and of their squared running sums, as the loss of steps 1..T has them."""
+    return (1 - beta) * (T - np.arange(T)) / (T - k), np.full(T, beta / (T - k))
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.6, 1.0])
+def test_errors_are_what_least_squares_leave(beta):
+    k, T, polynomial = 3, 11, np.poly([0.9, 0.5 + 0.6j, 0.5 - 0.6j]).real
+    own, running = lag_weights(k, T, beta)
+    response = [oracle_response(polynomial, s) for s in range(T)]
+    basis = np.array([[0.0] * j + response[: T - j] for j in range(3)]).T
+    rows = np.vstack([np.diag(np.sqrt(own)), np.sqrt(running)[:, None] * np.tri(T)])
+    expected = basis @ np.linalg.lstsq(rows @ basis, rows[:, k])[0] - np.eye(T)[k]
+    errors = _jit_optimum.least_errors(polynomial, k, own, running)
+    assert np.allclose(errors, [expected, expected.cumsum()], atol=1e-11)
+
+
+def oracle_response(polynomial, s):
+    """Coefficient s of 1/P by its recursion."""
+    if s < 1:
+        return 1.0 if s == 0 else 0.0
+    return -sum(polynomial[i] * oracle_response(polynomial, s - i) for i in range(1, len(polynomial)))
+
+
+def test_kernels_that_rounding_makes_alike_count_once():
+    errors = _jit_optimum.least_errors(np.array([1.0, -1e16, 0.0]), 2, *lag_weights(2, 5, 0.3))
+    assert np.isfinite(errors).all()
+    assert errors[0, 2] == pytest.approx(-1)
+
+
+@pytest.mark.parametrize("n_hidden", [1, 2, 3, 5])
+@pytest.mark.parametrize("limit", [1.0, 2.5])
+def test_gradient_equals_central_differences(n_hidden, limit):
+    k, h = 4, 1e-5
+    task = (limit, k, *lag_weights(k, 12, 0.3))
+    x, gradient, unused = 0.6 * np.cos(1.0 + np.arange(n_hidden)), np.empty(n_hidden), np.empty(n_hidden)
+    _jit_optimum.loss_and_gradient(x, *task, gradient)
+    for j, step in enumerate(h * np.eye(n_hidden)):
+        ends = [_jit_optimum.loss_and_gradient(x + sign * step, *task, unused) for sign in (1, -1)]
+        assert gradient[j] == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=1e-7)
+
+
+@pytest.mark.parametrize("start", [-0.9, -0.25, 0.2, 0.25, 0.9])
+def test_search_leaves_the_plateau_of_models_that_recall_nothing(start):
+    x, gradient, task = np.array([start]), np.empty(1), (1.0, 6, *lag_weights(6, 40, 0.0))
+    assert _jit_optimum.search(x, *task) == pytest.approx(optimal_linear(6, 1, T=40).loss, abs=1e-12)
+    _jit_optimum.loss_and_gradient(x, *task, gradient)
+    assert abs(gradient[0]) < 1e-9
 
 
 def test_same_numbers_every_time():
