@@ -138,6 +138,20 @@ def test_divergence_names_the_models():
         descend(model, lr=1.0, steps=1000, records=2)
 
 
+@pytest.mark.parametrize(("seed", "steps"), [(26, 2), (14, 3), (35, 4)])
+def test_finite_weights_of_an_endless_loss_have_diverged(seed, steps):
+    start = DelayRecall("linear", k=8).init(seed)
+    with pytest.raises(RunError, match=f"before step {steps} in the models"):
+        descend(start, T=32, lr=0.03, steps=steps, records=1)
+
+
+@pytest.mark.parametrize("size", [1e30, 1e60, 1e150])
+def test_huge_weights_have_diverged(size):
+    huge = DelayRecall("linear", k=1, W_x=[[[size], [0.0]]], W_h=[[[size, 0.0], [0.0, 0.0]]])
+    with pytest.raises(RunError, match=r"models \[0\]"):
+        descend(huge, T=4, steps=1)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

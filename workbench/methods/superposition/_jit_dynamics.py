@@ -89,13 +89,16 @@ def product(left, right, out):
 
 @njit(cache=True, nogil=True)
 def descend(count, rate, W_x, W_h, W_y, tied, k, T, beta, weights):
-    """Take `count` steps of gradient descent with one model, in place."""
+    """Take `count` steps of gradient descent with one model, in place, and return the loss after them."""
     dW_x, dW_h, dW_y = np.empty_like(W_x), np.empty_like(W_h), np.zeros_like(W_y)
-    for _ in range(count):
-        gradient(W_x, W_h, W_y, tied, k, T, beta, weights, dW_x, dW_h, dW_y)
-        for h in range(W_h.shape[0]):
-            for j in range(W_x.shape[1]):
-                W_x[h, j] -= rate * dW_x[h, j]
-                W_y[h, j] -= rate * dW_y[h, j]
-            for g in range(W_h.shape[0]):
-                W_h[h, g] -= rate * dW_h[h, g]
+    loss = 0.0
+    for step in range(count + 1):
+        loss = gradient(W_x, W_h, W_y, tied, k, T, beta, weights, dW_x, dW_h, dW_y)
+        if step < count:
+            for h in range(W_h.shape[0]):
+                for j in range(W_x.shape[1]):
+                    W_x[h, j] -= rate * dW_x[h, j]
+                    W_y[h, j] -= rate * dW_y[h, j]
+                for g in range(W_h.shape[0]):
+                    W_h[h, g] -= rate * dW_h[h, g]
+    return loss

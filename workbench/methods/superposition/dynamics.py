@@ -19,6 +19,8 @@ from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.sequences import check_activities
 from workbench.methods.superposition.task import default_steps
 
+DIVERGED = 1e100  # a loss, that of a model that answers 0 being 1; its terms are not yet beyond any number
+
 
 @dataclass(frozen=True, eq=False)
 class Descent:
@@ -97,7 +99,7 @@ def descend(
     ParameterError
         If the models are not linear, or a parameter is out of range.
     RunError
-        If weights are no longer finite; the message names the models.
+        If a loss is no longer finite, or beyond 1e100; the message names the models.
 
     Notes
     -----
@@ -134,21 +136,17 @@ def _descended(
     W_x, W_h, W_y = model.W_x.copy(), model.W_h.copy(), np.array(model.readout, order="C")
     now = {"W_x": W_x, "W_h": W_h, "W_y": W_y}
     path = {name: np.empty((len(at), *w.shape)) for name, w in now.items()}
-    work = np.diff(at, prepend=0)
-    for r, count in enumerate(work):
+    loss = np.empty(model.n_models)
+    for r, count in enumerate(np.diff(at, prepend=0)):
         for m in range(model.n_models):
-            _jit.descend(count, lr[m], W_x[m], W_h[m], W_y[m], model.tied, model.k, T, beta[m], model.importance)
-        _check_finite(now, int(at[r]))
+            task = (model.tied, model.k, T, beta[m], model.importance)
+            loss[m] = _jit.descend(count, lr[m], W_x[m], W_h[m], W_y[m], *task)
+        if lost := np.flatnonzero(~(loss < DIVERGED)).tolist():
+            raise RunError(f"gradient descent diverged before step {at[r]} in the models {lost}: take a smaller lr")
         for name, w in now.items():
             path[name][r] = w
         callback((r + 1) / len(at), f"step {at[r]} of {at[-1]}")
     return path
-
-
-def _check_finite(weights: dict[str, np.ndarray], step: int) -> None:
-    lost = [m for m in range(len(weights["W_x"])) if not all(np.isfinite(w[m]).all() for w in weights.values())]
-    if lost:
-        raise RunError(f"gradient descent diverged before step {step} in the models {lost}: take a smaller lr")
 
 
 def _described(
