@@ -133,6 +133,18 @@ def test_a_network_that_diverges_stops_without_a_warning(kind, size):
     assert not np.isfinite(evaluate(model, 0.5, n=10)[1])
 
 
+@pytest.mark.parametrize("engine", ["numba", "torch"])
+def test_a_network_that_has_diverged_does_not_come_back(engine):
+    if engine == "torch":
+        pytest.importorskip("torch")
+    series = np.ones((100, 1))
+    series[50] = 1e30  # its square is beyond single precision, in one batch of sixteen
+    trained = fit(DelayRecall("ssm", k=2), data=series, T=6, steps=300, batch=1, snapshots=300, engine=engine)
+    last = int(np.flatnonzero(np.isfinite(trained.loss[:, 0]))[-1])
+    assert 0 < last < 200 and np.isfinite(trained.loss[:last]).all() and trained.diverged.all()
+    assert bits(trained.snapshots.at(last + 1)) == bits(trained.model)
+
+
 @pytest.mark.parametrize("n_features, k, T", [(1, 0, 2), (1, 1, 4), (1, 4, 16), (3, 0, 2), (3, 4, 14)])
 def test_sequences_are_of_four_delays_or_three(n_features, k, T):
     assert default_steps(k, n_features) == T
