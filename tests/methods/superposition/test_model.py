@@ -209,7 +209,7 @@ WRONG = [
     ({"W_x": np.zeros((1, 2, 2)), "W_h": np.zeros((1, 2, 2))}, r"W_x has shape \(1, 2, 2\): it takes \(1, 2, 1\)"),
     ({"W_x": np.zeros((1, 2, 1)), "W_h": np.zeros((2, 2))}, r"W_h has shape \(2, 2\)"),
     ({"W_x": np.zeros((1, 2, 1)), "W_h": np.full((1, 2, 2), np.nan)}, "W_h holds .* not finite"),
-    ({"W_x": [["a"]], "W_h": np.zeros((1, 2, 2))}, "W_x = .* not an array"),
+    ({"W_x": [["a"]], "W_h": np.zeros((1, 2, 2))}, r"W_x = .* numbers"),
     ({"W_x": np.zeros((1, 2, 1))}, "W_h is not given"),
     ({"W_x": np.zeros((1, 2, 1)), "W_h": np.zeros((1, 2, 2)), "tied": False}, "W_y is not given"),
     ({"W_x": np.zeros((1, 2, 1)), "W_h": np.zeros((1, 2, 2)), "W_y": np.zeros((1, 2, 1))}, "W_y is given and tied"),

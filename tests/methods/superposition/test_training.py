@@ -230,7 +230,7 @@ def test_wrong_parameters_are_named(changed, message):
     (np.full((50, 1), np.nan), "not finite"),
     (np.zeros((50, 1)), "all zero"),
     (np.repeat([0.0, 1.0], [49, 1])[:, None], "all zero where targets lie"),
-    (np.array([["a"]] * 50), "not an array of numbers"),
+    (np.array([["a"]] * 50), "the series .* numbers"),
 ])  # fmt: skip
 def test_wrong_series_is_told(data, message):
     with pytest.raises(DataError, match=message):
