@@ -71,7 +71,7 @@ def test_classify_a_single_model():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: antipodal_loss(0.0), r"p = 0\. is not allowed: an input is active with probability"),
+        (lambda: antipodal_loss(0.0), r"p = 0 is not allowed: an input is active with probability"),
         (lambda: ignore_loss(1.2), r"p = 1\.2"),
         (lambda: antipodal_boundary(-1.0), r"importance = -1\.0 is not allowed"),
         (lambda: predict_phases(0.5, np.nan), "importance = nan"),

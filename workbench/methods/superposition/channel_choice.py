@@ -14,7 +14,6 @@ from workbench.methods.superposition import ranges
 from workbench.methods.superposition.diagnosis import Diagnosis, channel_names, diagnose, own_series
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.read_outs import KEPT
-from workbench.methods.superposition.sequences import check_count
 from workbench.methods.superposition.task import default_steps
 from workbench.methods.superposition.training import evaluate, fit
 
@@ -137,7 +136,7 @@ def kept_features(
     [['a', 'b', 'c'], ['a']]
     """
     every = _delays(delays)
-    check_count("seeds", seeds)
+    ranges.whole("seeds", seeds)
     series = own_series(array, least=3, threshold=threshold)
     labels, weight = channel_names(names, series.shape[1]), ranges.weights(importance, series.shape[1])
     _require_windows(len(series), int(every.max()), series.shape[1], T)
@@ -171,7 +170,7 @@ def _delays(delays: int | Sequence[int] | np.ndarray) -> np.ndarray:
     if every.ndim != 1 or not every.size:
         raise ParameterError(f"delays = {delays!r}: give one delay or a list of them")
     for delay in every.tolist():
-        check_count("delay", delay, least=0)
+        ranges.whole("delay", delay, least=0)
     return every
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from workbench.errors import DataError, ParameterError
-from workbench.methods.superposition.sequences import check_count
+from workbench.methods.superposition import ranges
 
 LEVEL = 0.05
 FEW = 20  # active values below which activity and moments are rough
@@ -127,7 +127,7 @@ def diagnose(
     >>> found.table()[["p", "mu"]].round(1).to_dict("list"), found.warnings
     ({'p': [0.2, 0.2], 'mu': [0.5, 0.5]}, ())
     """
-    check_count("max_lag", max_lag)
+    ranges.whole("max_lag", max_lag)
     series = own_series(array, least=max_lag + 2, threshold=threshold)
     labels = channel_names(names, series.shape[1])
     active = series != 0

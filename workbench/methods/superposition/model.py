@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import ParameterError, nearest
-from workbench.methods.superposition.sequences import check_count, seed_keys
+from workbench.methods.superposition import ranges
+from workbench.methods.superposition.sequences import seed_keys
 
 KINDS = ("linear", "ssm", "nonlinear")
 INPUT_SCALE = {"linear": 0.3, "ssm": 0.3, "nonlinear": 0.7}
@@ -73,8 +74,8 @@ class DelayRecall:
         if self.kind not in KINDS:
             raise ParameterError(f"kind = {self.kind!r} is not known{nearest(str(self.kind), KINDS)}")
         for name in ("n_hidden", "n_features", "n_models"):
-            check_count(name, getattr(self, name))
-        check_count("k", self.k, least=0)
+            ranges.whole(name, getattr(self, name))
+        ranges.whole("k", self.k, least=0)
         self._set(importance=_importance(self.importance, self.n_features))
         if self.W_x is None and self.W_h is None and self.W_y is None:
             self._set(**self._drawn(0, None, DIAGONAL))
@@ -146,7 +147,7 @@ class DelayRecall:
         ParameterError
             If `S` is negative.
         """
-        check_count("S", S, least=0)
+        ranges.whole("S", S, least=0)
         W = np.empty((self.n_models, S + 1, self.n_hidden, self.n_features))
         W[:, 0] = self.W_x
         for s in range(S):

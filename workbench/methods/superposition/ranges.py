@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from workbench.errors import DataError, ParameterError
 
 
-def whole(name: str, value: int, least: int) -> int:
+def whole(name: str, value: object, least: int = 1) -> int:
     """Return `value` if it is a whole number of at least `least`.
 
     Raises
@@ -14,7 +14,7 @@ def whole(name: str, value: int, least: int) -> int:
     ParameterError
         Otherwise.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ParameterError(f"{name} = {value!r} is not allowed: it takes a whole number, at least {least}")
     return int(value)
 
@@ -40,10 +40,29 @@ def activity(p: ArrayLike) -> np.ndarray:
     ParameterError
         Otherwise.
     """
-    p = np.asarray(p, float)
-    if not ((p > 0) & (p <= 1)).all():
-        raise ParameterError(f"p = {_shown(p)} is not allowed: an input is active with probability 0 < p <= 1")
+    try:
+        p = np.asarray(p, float)
+    except (TypeError, ValueError):
+        raise ParameterError(f"p = {p!r} is not allowed: it takes numbers above 0 and at most 1") from None
+    allowed = (p > 0) & (p <= 1)
+    if not allowed.all():
+        wrong = p[~allowed].ravel()[0]
+        raise ParameterError(f"p = {wrong:g} is not allowed: an input is active with probability 0 < p <= 1")
     return p
+
+
+def activities(p: ArrayLike, count: int) -> np.ndarray:
+    """Return one activity for each of `count` models.
+
+    Raises
+    ------
+    ParameterError
+        If a value is not above 0 and at most 1, or their number is neither 1 nor `count`.
+    """
+    p = activity(p)
+    if p.shape not in ((), (count,)):
+        raise ParameterError(f"p has shape {p.shape}: it takes one activity, or one for each of {count} models")
+    return np.broadcast_to(p, (count,)).copy()
 
 
 def moments(mu: ArrayLike, nu: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

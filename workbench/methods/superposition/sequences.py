@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.errors import ParameterError
-from workbench.methods.superposition import _jit_sequences
+from workbench.methods.superposition import _jit_sequences, ranges
 from workbench.methods.superposition.amplitudes import amplitude_law
 
+check_count, check_activities = ranges.whole, ranges.activities
 NO_SERIES = np.zeros((0, 1))
 STREAM = 1  # sets the random numbers of the inputs apart from those of the weights
 
@@ -48,9 +49,9 @@ def sparse_sequences(
     ((1000, 20, 1), 0.3)
     """
     for name, value in {"n": n, "T": T, "n_features": n_features}.items():
-        check_count(name, value)
+        ranges.whole(name, value)
     x = np.empty((T, n_features, n))
-    _jit_sequences.fill(x, check_activities(p, 1)[0], amplitude_law(amplitude).code, streams(seed, 1)[0])
+    _jit_sequences.fill(x, ranges.activities(p, 1)[0], amplitude_law(amplitude).code, streams(seed, 1)[0])
     return np.ascontiguousarray(np.moveaxis(x, 2, 0))
 
 
@@ -78,7 +79,7 @@ def delay_targets(x: np.ndarray, k: int) -> np.ndarray:
     >>> delay_targets(np.array([[1.0], [2.0], [3.0]]), 1).ravel()
     array([0., 1., 2.])
     """
-    check_count("k", k, least=0)
+    ranges.whole("k", k, least=0)
     if np.ndim(x) < 2:
         raise ParameterError(f"x has shape {np.shape(x)}: it takes (..., T, N_x)")
     delayed = np.zeros_like(x)
@@ -111,36 +112,3 @@ def seed_keys(seed: int | Sequence[int] | np.ndarray, count: int) -> list[tuple[
     if values.ndim:
         return [(int(value), 0) for value in values]
     return [(int(values), m) for m in range(count)]
-
-
-def check_count(name: str, value: object, *, least: int = 1) -> int:
-    """Return a whole number of at least `least`.
-
-    Raises
-    ------
-    ParameterError
-        If it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(f"{name} = {value!r} is not allowed: it takes a whole number, at least {least}")
-    return int(value)
-
-
-def check_activities(p: object, count: int) -> np.ndarray:
-    """Return one activity a model, shape (count,).
-
-    Raises
-    ------
-    ParameterError
-        If a value is not in (0, 1], or their number is neither 1 nor `count`.
-    """
-    try:
-        values = np.asarray(p, dtype=float)
-    except (TypeError, ValueError):
-        raise ParameterError(f"p = {p!r} is not allowed: it takes numbers in (0, 1]") from None
-    if values.shape not in ((), (count,)):
-        raise ParameterError(f"p has shape {values.shape}: it takes one activity, or one for each of {count} models")
-    if not ((values > 0) & (values <= 1)).all():
-        wrong = values[~((values > 0) & (values <= 1))].ravel()[0]
-        raise ParameterError(f"p = {wrong:g} is not allowed: an activity is in (0, 1]")
-    return np.broadcast_to(values, (count,)).copy()

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import DataError
+from workbench.methods.superposition import ranges
 from workbench.methods.superposition.amplitudes import amplitude_law
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.sequences import NO_SERIES, check_activities, check_count
+from workbench.methods.superposition.sequences import NO_SERIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +69,9 @@ def make_task(
     >>> task.T, task.null  # 6 targets of p nu = 0.1
     (8, array([0.6]))
     """
-    steps = default_steps(model.k, model.n_features) if T is None else check_count("T", T, least=model.k + 2)
+    steps = default_steps(model.k, model.n_features) if T is None else ranges.whole("T", T, least=model.k + 2)
     law = amplitude_law(amplitude)
-    activities = check_activities(p, model.n_models)
+    activities = ranges.activities(p, model.n_models)
     targets = steps - model.k
     if data is None:
         null = activities * law.second_moment * targets * model.importance.sum()

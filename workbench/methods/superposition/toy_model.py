@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import ParameterError
-from workbench.methods.superposition.sequences import check_count, seed_keys
+from workbench.methods.superposition import ranges
+from workbench.methods.superposition.sequences import seed_keys
 
 REPRESENTED = 0.5
 
@@ -55,7 +56,7 @@ class ToyModel:
 
     def __post_init__(self) -> None:
         for name in ("n", "m", "n_models"):
-            check_count(name, getattr(self, name))
+            ranges.whole(name, getattr(self, name))
         importance = self._array("importance", np.ones(self.n) if self.importance is None else self.importance, self.n)
         W = self._array("W", self._drawn(0, None) if self.W is None else self.W, self.m, self.n)
         b = self._array("b", np.zeros(self.n) if self.b is None else self.b, self.n)

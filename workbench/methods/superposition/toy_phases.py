@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from workbench.errors import ParameterError
 from workbench.harness.progress import Progress
 from workbench.methods.superposition import ranges
-from workbench.methods.superposition.sequences import check_count
 from workbench.methods.superposition.toy_model import ToyModel
 from workbench.methods.superposition.toy_training import evaluate_toy, fit_toy
 
@@ -216,7 +215,7 @@ def phase_diagram(
     p, importance = (np.atleast_1d(values) for values in _checked(p, importance))
     if p.ndim != 1 or importance.ndim != 1:
         raise ParameterError(f"p has shape {p.shape} and importance {importance.shape}: give a list of each")
-    grid = (len(p), len(importance), check_count("seeds", seeds))
+    grid = (len(p), len(importance), ranges.whole("seeds", seeds))
     each_p, second = (np.broadcast_to(v, grid).ravel() for v in (p[:, None, None], importance[None, :, None]))
     model = ToyModel(2, 1, importance=np.stack([np.ones_like(second), second], axis=1), n_models=len(each_p))
     model = fit_toy(model.init(seed), each_p, steps=steps, batch=batch, seed=seed, callback=callback).model

@@ -9,9 +9,9 @@ import numpy as np
 from workbench.errors import ParameterError
 from workbench.harness.progress import Progress, silent
 from workbench.harness.threads import numba_at_most
-from workbench.methods.superposition import _jit_toy_model
+from workbench.methods.superposition import _jit_toy_model, ranges
 from workbench.methods.superposition.amplitudes import amplitude_law
-from workbench.methods.superposition.sequences import check_activities, check_count, streams
+from workbench.methods.superposition.sequences import streams
 from workbench.methods.superposition.toy_model import ToyModel
 
 CHUNKS = 20  # at least, so that training can be watched and interrupted
@@ -98,8 +98,8 @@ def fit_toy(
     True
     """
     for name, value in {"steps": steps, "batch": batch}.items():
-        check_count(name, value)
-    check_count("snapshots", snapshots, least=0)
+        ranges.whole(name, value)
+    ranges.whole("snapshots", snapshots, least=0)
     if not 0 < lr < np.inf:
         raise ParameterError(f"lr = {lr!r} is not allowed: it takes a finite number above 0")
     R, states = _with_bias(model), streams(seed, model.n_models)
@@ -153,7 +153,7 @@ def evaluate_toy(
     >>> round(float(evaluate_toy(ToyModel(2, 1, W=[[[0.0, 0.0]]]), 0.5)[0]), 1)
     1.0
     """
-    batches = -(-check_count("n", n) // EVALUATED)
+    batches = -(-ranges.whole("n", n) // EVALUATED)
     states = streams(np.full(model.n_models, seed), model.n_models)
     with numba_at_most(model.n_models):
         return _jit_toy_model.losses_of(_with_bias(model), states, *_task(model, p, amplitude), EVALUATED, batches)
@@ -167,5 +167,5 @@ def _task(
     model: ToyModel, p: float | Sequence[float] | np.ndarray, amplitude: str
 ) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
     """Return importance, activity, code of the amplitudes and loss of saying 0, as the compiled loops take them."""
-    law, activity = amplitude_law(amplitude), check_activities(p, model.n_models)
+    law, activity = amplitude_law(amplitude), ranges.activities(p, model.n_models)
     return model.importance, activity, law.code, activity * law.second_moment * model.importance.sum(axis=1)
