@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from workbench.errors import DataError, ParameterError
+from workbench.errors import DataError, ParameterError, RunError
 from workbench.methods.superposition.channel_choice import kept_features
 
 IMPORTANCE = 0.7 ** np.arange(5)
@@ -96,3 +96,14 @@ def test_bad_input(options, message):
     given = {"array": sparse(100, 2, 0.3), "delays": [2], "steps": 2} | options
     with pytest.raises((DataError, ParameterError), match=message):
         kept_features(**given)
+
+
+@pytest.mark.parametrize("wrong", [{"seed": -1}, {"T": 2}, {"names": "ab"}], ids=repr)
+def test_wrong_parameters_are_told_before_training(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        kept_features(**{"array": sparse(100, 2, 0.3), "delays": 1, "steps": 10**6, **wrong})
+
+
+def test_networks_that_all_diverge_are_told():
+    with pytest.raises(RunError, match=r"all 2 networks diverged at delay 1: .* below lr = 1e\+30"):
+        kept_features(sparse(100, 2, 0.3), 1, seeds=2, steps=5, lr=1e30)

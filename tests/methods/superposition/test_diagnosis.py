@@ -153,3 +153,18 @@ def test_bad_options():
         diagnose(x, names=list("abc"))
     with pytest.raises(DataError, match="all zero up to threshold = 2: give a lower one"):
         diagnose(x, threshold=2.0)
+
+
+def test_text_is_no_list_of_names_and_ragged_rows_no_series():
+    with pytest.raises(ParameterError, match=r"names = 'ab' .* give a list, one name a channel"):
+        diagnose(sparse(100, 2, 0.3), names="ab")
+    with pytest.raises(DataError, match="rows of different lengths"):
+        diagnose([[1.0], [1.0, 2.0]])
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e-310])
+def test_values_whose_squares_are_no_numbers_are_refused(scale):
+    x = sparse(100, 2, 0.3)
+    x[:, 1] *= scale
+    with pytest.raises(DataError, match=r"channel 1 of the series .* give it in a unit"):
+        diagnose(x)

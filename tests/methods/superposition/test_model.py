@@ -234,3 +234,9 @@ def test_wrong_arguments_of_methods_are_named():
             model.init(0, scale=scale)
     with pytest.raises(ParameterError, match="seed = "):
         model.init(-1)
+
+
+@pytest.mark.parametrize("which", [3, -4, "a", [], [True], [0, 3], slice(3, 9), 0.5], ids=repr)
+def test_a_place_without_a_network_is_refused(which):
+    with pytest.raises(ParameterError, match=r"which = .* it takes places 0 to 2"):
+        DelayRecall(n_models=3).take(which)

@@ -240,3 +240,12 @@ def test_own_series_that_cannot_be_trained_on(tmp_path, series, words):
 def test_parameters_out_of_range_are_refused(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         Params(**wrong)
+
+
+@pytest.mark.parametrize("name", ["delays", "activities", "feature_delays", "networks"])
+def test_a_value_that_is_given_twice_is_refused(name):
+    twice = [*SMALL[name], SMALL[name][0]]
+    with pytest.raises(ParameterError, match=f"{name} = .* it takes each value once"):
+        Params(**{name: twice})
+    with pytest.raises(ParameterError, match="each value once"):
+        Params.parse({name: ",".join(map(str, twice))})

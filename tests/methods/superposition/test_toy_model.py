@@ -161,7 +161,7 @@ def test_regular_polygons():
         ({"importance": [1.0]}, r"importance has shape \(1,\): it takes \(1, 3\)"),
         ({"W": np.ones((2, 3))}, r"W has shape \(2, 3\): it takes \(1, 2, 3\)"),
         ({"W": np.full((1, 2, 3), np.nan)}, r"W holds numbers that are not finite"),
-        ({"W": [[1.0], [1.0, 2.0]]}, r"W = .* is not an array of numbers"),
+        ({"W": [[1.0], [1.0, 2.0]]}, r"W = .* it takes real numbers"),
         ({"bias": False, "b": [1.0, 0.0, 0.0]}, r"b is given and bias is False"),
     ],
 )
@@ -196,3 +196,10 @@ def test_bad_shapes():
     for read_out in (feature_dimensionality, dimensions_per_feature, represented_features):
         with pytest.raises(ParameterError, match=r"W has shape \(3,\)"):
             read_out(np.ones(3))
+
+
+def test_weights_that_are_no_finite_numbers_are_refused():
+    for read_out in (dimensions_per_feature, feature_dimensionality, represented_features):
+        for wrong, words in ((np.full((1, 2), np.nan), "not finite"), (np.ones((2, 0)), "none of them 0")):
+            with pytest.raises(ParameterError, match=words):
+                read_out(wrong)

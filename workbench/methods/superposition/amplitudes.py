@@ -66,6 +66,6 @@ def amplitude_law(name: str) -> Amplitude:
     >>> law.mean, round(law.second_moment, 4)
     (0.5, 0.3333)
     """
-    if name not in AMPLITUDES:
+    if not isinstance(name, str) or name not in AMPLITUDES:
         raise ParameterError(f"amplitude = {name!r} is not a law{nearest(str(name), AMPLITUDES)}")
     return AMPLITUDES[name]

@@ -59,7 +59,7 @@ def linear_capacity(W_h: ArrayLike, W_x: ArrayLike, K: int) -> np.ndarray:
 
 
 def _weights(W_h: ArrayLike, W_x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    W_h, W_x = np.asarray(W_h, float), np.asarray(W_x, float)
+    W_h, W_x = ranges.numbers("W_h", W_h, DataError), ranges.numbers("W_x", W_x, DataError)
     W_x = W_x[:, None] if W_x.ndim == 1 else W_x
     if W_h.ndim != 2 or W_h.shape[0] != W_h.shape[1] or W_x.ndim != 2 or len(W_x) != len(W_h) or not W_x.size:
         raise DataError(

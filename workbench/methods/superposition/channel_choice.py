@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 
-from workbench.errors import DataError, ParameterError
+from workbench.errors import DataError, ParameterError, RunError
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition import ranges
 from workbench.methods.superposition.diagnosis import Diagnosis, channel_names, diagnose, own_series
@@ -122,6 +122,8 @@ def kept_features(
         there is not one importance a channel.
     ParameterError
         If another parameter is not allowed.
+    RunError
+        If all networks at a delay diverge.
 
     Notes
     -----
@@ -137,6 +139,9 @@ def kept_features(
     """
     every = _delays(delays)
     ranges.whole("seeds", seeds)
+    ranges.whole("seed", seed, least=0)
+    if T is not None:
+        ranges.whole("T", T, least=int(every.max()) + 2)
     series = own_series(array, least=3, threshold=threshold)
     labels, weight = channel_names(names, series.shape[1]), ranges.weights(importance, series.shape[1])
     _require_windows(len(series), int(every.max()), series.shape[1], T)
@@ -150,6 +155,8 @@ def kept_features(
         report = part(callback, i / len(every), (i + 1) / len(every))
         model = fit(model, steps=steps, batch=batch, T=T, lr=lr, seed=seed, data=inputs, callback=report).model
         losses[i] = evaluate(model, T=T, n=WINDOWS, seed=seed + 1, data=inputs)
+        if np.isnan(losses[i]).all():
+            raise RunError(f"all {seeds} networks diverged at delay {k}: take a learning rate below lr = {lr:g}")
         models.append(model.take(int(np.argmin(np.nan_to_num(losses[i], nan=np.inf)))))
         recall[i, heard] = np.diagonal(models[-1].kernel(k)[0, k])
     return KeptFeatures(
@@ -166,12 +173,13 @@ def kept_features(
 
 
 def _delays(delays: int | Sequence[int] | np.ndarray) -> np.ndarray:
-    every = np.atleast_1d(np.asarray(delays))
+    try:
+        every = np.atleast_1d(np.asarray(delays))
+    except ValueError:
+        every = np.empty((0, 0))
     if every.ndim != 1 or not every.size:
         raise ParameterError(f"delays = {delays!r}: give one delay or a list of them")
-    for delay in every.tolist():
-        ranges.whole("delay", delay, least=0)
-    return every
+    return np.array([ranges.whole("delay", delay, least=0) for delay in every.tolist()])
 
 
 def _require_windows(steps: int, k: int, n_features: int, T: int | None) -> None:

@@ -1,6 +1,6 @@
 """What an own series is like beside the sparse, independent inputs of the theory: activity, moments, dependence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,7 @@ LEVEL = 0.05
 FEW = 20  # active values below which activity and moments are rough
 COINCIDENCES = 5  # expected under independence, below which a correlation says nothing
 NAMED = 3  # channels that a warning names
+LARGEST = 1e100  # value of a series that can be squared and added up; its inverse is the least
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,13 +155,16 @@ def own_series(array: ArrayLike, *, least: int, threshold: float = 0.0) -> Float
     Raises
     ------
     DataError
-        If it is no finite numbers, empty, all zero or too short.
+        If it is no finite numbers, empty, all zero, too short, or of a magnitude that cannot be squared.
     ParameterError
         If `threshold` is negative.
     """
-    if not 0 <= threshold < np.inf:
+    if not (ranges.is_number(threshold) and threshold >= 0):
         raise ParameterError(f"threshold = {threshold!r} is not allowed: it takes a finite number, at least 0")
-    given = np.asarray(array)
+    try:
+        given = np.asarray(array)
+    except ValueError:
+        raise DataError("the series has rows of different lengths: give (time, channel)") from None
     if given.dtype.kind not in "biuf":
         raise DataError(f"the series has dtype {given.dtype}: give real numbers")
     if given.ndim not in (1, 2):
@@ -178,6 +182,13 @@ def own_series(array: ArrayLike, *, least: int, threshold: float = 0.0) -> Float
     if not series.any():
         reason = f" up to threshold = {threshold:g}: give a lower one" if threshold else ": there is nothing to recall"
         raise DataError(f"the series is all zero{reason}")
+    largest = np.abs(series).max(axis=0)
+    odd = np.flatnonzero((largest > LARGEST) | ((largest > 0) & (largest < 1 / LARGEST)))
+    if odd.size:
+        raise DataError(
+            f"channel {odd[0]} of the series has values of up to {largest[odd[0]]:.3g}, whose squares are no numbers "
+            f"any more: give it in a unit in which they lie between {1 / LARGEST:g} and {LARGEST:g}"
+        )
     return series
 
 
@@ -187,10 +198,13 @@ def channel_names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     Raises
     ------
     ParameterError
-        If there are more or fewer names.
+        If it is no list, or there are more or fewer names.
     """
     if names is None:
         return tuple(str(i) for i in range(count))
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ParameterError(f"names = {names!r} is not allowed: give a list, one name a channel")
+    names = list(names)
     if len(names) != count:
         raise ParameterError(f"names has {len(names)} entries for {count} channels: give one a channel")
     return tuple(str(name) for name in names)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from workbench.errors import DataError
 from workbench.methods.superposition import ranges
 
 
@@ -192,8 +193,9 @@ def null_loss(
     """
     k, (_, nu) = ranges.whole("k", k, 0), ranges.moments(0.0, nu)
     steps = 1 if (T := ranges.horizon(T, k)) is None else T - k
-    count = ranges.whole("n_features", n_features, 1) if importance is None else np.size(importance)
-    total = ranges.weights(importance, count).sum()
+    if importance is not None:
+        n_features = max(1, ranges.numbers("importance", importance, DataError).size)
+    total = ranges.weights(importance, ranges.whole("n_features", n_features, 1)).sum()
     return _plain(ranges.activity(p) * nu * (steps * total))
 
 

@@ -76,7 +76,7 @@ def plane(model: DelayRecall, basis: str = UPRIGHT) -> Plane:
     >>> found.readout.tolist()
     [0.0, 1.0]
     """
-    if basis not in BASES:
+    if not isinstance(basis, str) or basis not in BASES:
         raise ParameterError(f"basis = {basis!r} is not known{nearest(str(basis), BASES)}")
     if (model.n_models, model.n_hidden, model.n_features) != (1, 2, 1):
         sizes = f"{model.n_models} networks, {model.n_hidden} units, {model.n_features} features"

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.errors import ParameterError, nearest
 from workbench.methods.superposition import ranges
-from workbench.methods.superposition.sequences import seed_keys
+from workbench.methods.superposition.sequences import places, seed_keys
 
 KINDS = ("linear", "ssm", "nonlinear")
 INPUT_SCALE = {"linear": 0.3, "ssm": 0.3, "nonlinear": 0.7}
@@ -71,11 +71,13 @@ class DelayRecall:
     W_y: Any = None
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise ParameterError(f"kind = {self.kind!r} is not known{nearest(str(self.kind), KINDS)}")
         for name in ("n_hidden", "n_features", "n_models"):
             ranges.whole(name, getattr(self, name))
         ranges.whole("k", self.k, least=0)
+        if not isinstance(self.tied, bool | np.bool_):
+            raise ParameterError(f"tied = {self.tied!r} is not allowed: it takes True or False")
         self._set(importance=_importance(self.importance, self.n_features))
         if self.W_x is None and self.W_h is None and self.W_y is None:
             self._set(**self._drawn(0, None, DIAGONAL))
@@ -123,15 +125,23 @@ class DelayRecall:
         Raises
         ------
         ParameterError
-            If a seed is not allowed or `scale` is negative.
+            If a seed is not allowed, `scale` is negative, or one of the numbers is not finite.
         """
-        if scale is not None and not 0 <= scale < np.inf:
+        if scale is not None and not (ranges.is_number(scale) and scale >= 0):
             raise ParameterError(f"scale = {scale!r} is not allowed: it takes a finite number, at least 0")
+        if not ranges.is_number(diagonal):
+            raise ParameterError(f"diagonal = {diagonal!r} is not allowed: it takes a finite number")
         return replace(self, **self._drawn(seed, scale, diagonal))
 
     def take(self, which: Any) -> "DelayRecall":
-        """Return the networks at the given places (index, slice, mask or array of them), as a model of its own."""
-        rows = np.atleast_1d(np.arange(self.n_models)[which])
+        """Return the networks at the given places (index, slice, mask or array of them), as a model of its own.
+
+        Raises
+        ------
+        ParameterError
+            If there is no network at such a place.
+        """
+        rows = places(which, self.n_models)
         weights = {name: None if w is None else w[rows] for name, w in self.weights().items()}
         return replace(self, n_models=len(rows), **weights)
 
@@ -176,7 +186,7 @@ class DelayRecall:
         ParameterError
             If the shape of `x` fits neither.
         """
-        x = np.asarray(x, dtype=float)
+        x = ranges.numbers("x", x)
         if x.ndim not in (3, 4) or x.shape[-1] != self.n_features or (x.ndim == 4 and len(x) != self.n_models):
             wanted = f"(B, T, {self.n_features}) or ({self.n_models}, B, T, {self.n_features})"
             raise ParameterError(f"x has shape {x.shape}: it takes {wanted}")
@@ -209,10 +219,7 @@ class DelayRecall:
         shape = (self.n_models, self.n_hidden, columns)
         if getattr(self, name) is None:
             raise ParameterError(f"{name} is not given while other weights are: it takes an array {shape}")
-        try:
-            values = np.array(getattr(self, name), dtype=float)
-        except (TypeError, ValueError):
-            raise ParameterError(f"{name} = {getattr(self, name)!r} is not an array of numbers") from None
+        values = ranges.numbers(name, getattr(self, name)).copy()
         if values.shape != shape:
             raise ParameterError(f"{name} has shape {values.shape}: it takes {shape}")
         if not np.isfinite(values).all():
@@ -229,10 +236,7 @@ class DelayRecall:
 
 
 def _importance(values: Any, n_features: int) -> np.ndarray:
-    try:
-        importance = np.ones(n_features) if values is None else np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        importance = np.empty(0)
+    importance = np.ones(n_features) if values is None else ranges.numbers("importance", values).copy()
     if importance.shape != (n_features,) or not np.isfinite(importance).all() or not (importance > 0).all():
         raise ParameterError(f"importance = {values!r} is not allowed: it takes {n_features} positive numbers")
     return importance

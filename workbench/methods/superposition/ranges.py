@@ -1,9 +1,16 @@
 """What the parameters of the recall task may be; each check names what was given, what is allowed and what to do."""
 
+import math
+import reprlib
+from numbers import Real
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.errors import DataError, ParameterError
+from workbench.errors import DataError, ParameterError, WorkbenchError
+
+LARGEST = 1e150  # entry of a kernel, whose square is still a number
 
 
 def whole(name: str, value: object, least: int = 1) -> int:
@@ -17,6 +24,32 @@ def whole(name: str, value: object, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ParameterError(f"{name} = {value!r} is not allowed: it takes a whole number, at least {least}")
     return int(value)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether `value` is one real, finite number."""
+    try:
+        return isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def numbers(name: str, values: Any, error: type[WorkbenchError] = ParameterError) -> np.ndarray:
+    """Return `values` as an array of real numbers, which may be nan or infinite.
+
+    Raises
+    ------
+    WorkbenchError
+        Of the type `error`, if they are text, complex, ragged or otherwise no real numbers.
+    """
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind in "biufO":
+            return np.asarray(given, float)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    shown = " ".join(reprlib.repr(values).split())
+    raise error(f"{name} = {shown} is not allowed: it takes real numbers")
 
 
 def horizon(T: int | None, k: int) -> int | None:
@@ -40,10 +73,7 @@ def activity(p: ArrayLike) -> np.ndarray:
     ParameterError
         Otherwise.
     """
-    try:
-        p = np.asarray(p, float)
-    except (TypeError, ValueError):
-        raise ParameterError(f"p = {p!r} is not allowed: it takes numbers above 0 and at most 1") from None
+    p = numbers("p", p)
     allowed = (p > 0) & (p <= 1)
     if not allowed.all():
         wrong = p[~allowed].ravel()[0]
@@ -73,10 +103,10 @@ def moments(mu: ArrayLike, nu: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     ParameterError
         If they are not finite, `nu` is not positive, or ``mu^2 > nu``, which no law has.
     """
-    mu, nu = np.asarray(mu, float), np.asarray(nu, float)
+    mu, nu = numbers("mu", mu), numbers("nu", nu)
     if not (np.isfinite(mu).all() and np.isfinite(nu).all() and (nu > 0).all()):
         raise ParameterError(f"mu = {_shown(mu)}, nu = {_shown(nu)}: both must be finite, and nu above 0")
-    if (mu**2 > nu * (1 + 1e-12)).any():
+    if (np.abs(mu) > np.sqrt(nu) * (1 + 1e-12)).any():
         raise ParameterError(
             f"mu = {_shown(mu)}, nu = {_shown(nu)}: nu is the raw second moment E[u^2], at least mu^2; "
             "add mu^2 to a variance"
@@ -94,7 +124,7 @@ def weights(importance: ArrayLike | None, n_features: int) -> np.ndarray:
     """
     if importance is None:
         return np.ones(n_features)
-    given = np.asarray(importance, float)
+    given = numbers("importance", importance, DataError)
     if given.shape != (n_features,):
         raise DataError(f"importance of shape {given.shape}: give one number for each of the {n_features} features")
     if not (np.isfinite(given).all() and (given > 0).all()):
@@ -108,15 +138,17 @@ def kernel(A: ArrayLike, k: int, T: int | None) -> np.ndarray:
     Raises
     ------
     DataError
-        If `A` is no such kernel, not finite, or shorter than `T`.
+        If `A` is no such kernel, not finite, too large to be squared, or shorter than `T`.
     """
-    A = np.array(A, float)
+    A = numbers("A", A, DataError).copy()
     if A.ndim == 1:
         A = A[:, None, None]
     if A.ndim < 3 or A.shape[-1] != A.shape[-2] or 0 in A.shape[-3:]:
         raise DataError(f"A of shape {A.shape}: give a kernel of shape (S,) or (..., S, N_x, N_x), none of them 0")
     if not np.isfinite(A).all():
         raise DataError(f"A of shape {A.shape} holds values that are not finite: the model has diverged")
+    if (np.abs(A) > LARGEST).any():
+        raise DataError(f"A of shape {A.shape} holds values above {LARGEST:g}: the model has diverged")
     if T is None:
         return np.concatenate([A, np.zeros((*A.shape[:-3], max(0, k + 1 - A.shape[-3]), *A.shape[-2:]))], axis=-3)
     if A.shape[-3] < T:

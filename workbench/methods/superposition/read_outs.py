@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Complex, Float, Int
 
 from workbench.errors import DataError, ParameterError
+from workbench.methods.superposition import ranges
 from workbench.methods.superposition.model import DelayRecall
 
 RECALLED = 0.05
@@ -103,8 +104,8 @@ def geometry(model: DelayRecall, *, slack: float = 0.0) -> Geometry:
     >>> found.ktheta.round(6).tolist(), found.free_fraction.round(6).tolist()
     ([270.0], [0.833333])
     """
-    if not 0 <= slack < 1:
-        raise ParameterError(f"slack = {slack} is not allowed: it takes a number, at least 0 and below 1")
+    if not (ranges.is_number(slack) and 0 <= slack < 1):
+        raise ParameterError(f"slack = {slack!r} is not allowed: it takes a number, at least 0 and below 1")
     k = model.k
     W, A = _directions(model)
     recall = np.diagonal(A[:, k], axis1=-2, axis2=-1)
@@ -147,7 +148,7 @@ def angle_histogram(
     Raises
     ------
     ParameterError
-        If `bins` is below 1.
+        If `bins` is below 1, or `angles` is no square matrices of numbers.
 
     Examples
     --------
@@ -155,8 +156,9 @@ def angle_histogram(
     >>> shares.tolist(), edges.tolist()
     ([0.0, 0.0, 1.0, 0.0], [0.0, 45.0, 90.0, 135.0, 180.0])
     """
-    if bins < 1:
-        raise ParameterError(f"bins = {bins} is not allowed: it takes a whole number, at least 1")
+    bins, angles = ranges.whole("bins", bins, 1), ranges.numbers("angles", angles)
+    if angles.ndim < 2 or angles.shape[-1] != angles.shape[-2]:
+        raise ParameterError(f"angles has shape {angles.shape}: it takes (..., n, n), as `Geometry.angles` is")
     rows, columns = np.triu_indices(angles.shape[-1], 1)
     pairs = angles[..., rows, columns]
     counts, edges = np.histogram(pairs[np.isfinite(pairs)], bins, (0.0, 180.0))

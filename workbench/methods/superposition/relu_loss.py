@@ -9,7 +9,7 @@ import numpy as np
 from numpy.fft import irfft, rfft
 from numpy.typing import ArrayLike
 
-from workbench.errors import DataError
+from workbench.errors import DataError, ParameterError
 from workbench.methods.superposition import ranges
 from workbench.methods.superposition.amplitudes import Amplitude, amplitude_law
 
@@ -59,7 +59,10 @@ def relu_loss_exact(a: ArrayLike, k: int, *, p: float, amplitude: str = "uniform
     >>> round(relu_loss_exact(a, 2, p=0.3), 6), round(expected_loss(a, 2, p=0.3, mu=0.5, nu=1 / 3), 6)
     (0.01175, 0.01175)
     """
-    a, law, p = _checked(a, ranges.whole("k", k, 0)), amplitude_law(amplitude), float(ranges.activity(p))
+    a, law, activity = _checked(a, ranges.whole("k", k, 0)), amplitude_law(amplitude), ranges.activity(p)
+    if activity.ndim:
+        raise ParameterError(f"p has shape {activity.shape}: it takes one activity")
+    p = float(activity)
     points = ranges.whole("points", points, 2 * MARGIN * (len(a) + 1))
     fine, coarse = (_convolved(a, k, p, law, n) for n in (points, points // 2))
     return fine + (fine - coarse) / 3
@@ -79,10 +82,10 @@ def _convolved(a: np.ndarray, k: int, p: float, law: Amplitude, points: int) -> 
 
 
 def _checked(a: ArrayLike, k: int) -> np.ndarray:
-    a = np.asarray(a, float)
+    a = ranges.numbers("a", a, DataError)
     if a.ndim != 1 or not len(a) or not np.isfinite(a).all():
         raise DataError(f"a of shape {a.shape}: give a finite kernel of one axis, not empty")
-    return np.concatenate([a, np.zeros(max(0, k + 1 - len(a)))])
+    return ranges.kernel(a, k, None)[:, 0, 0]
 
 
 def _discretised(law: Amplitude, points: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """Sparse input sequences, their delayed copies, and the random streams behind them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,7 @@ def delay_targets(x: np.ndarray, k: int) -> np.ndarray:
     Raises
     ------
     ParameterError
-        If `k` is negative or `x` has fewer than two axes.
+        If `k` is negative, or `x` is no numbers or has fewer than two axes.
 
     Examples
     --------
@@ -80,8 +81,9 @@ def delay_targets(x: np.ndarray, k: int) -> np.ndarray:
     array([0., 1., 2.])
     """
     ranges.whole("k", k, least=0)
-    if np.ndim(x) < 2:
-        raise ParameterError(f"x has shape {np.shape(x)}: it takes (..., T, N_x)")
+    x = ranges.numbers("x", x)
+    if x.ndim < 2:
+        raise ParameterError(f"x has shape {x.shape}: it takes (..., T, N_x)")
     delayed = np.zeros_like(x)
     delayed[..., k:, :] = x[..., : max(x.shape[-2] - k, 0), :]
     return delayed
@@ -104,7 +106,10 @@ def streams(seed: int | Sequence[int] | np.ndarray, count: int) -> np.ndarray:
 
 def seed_keys(seed: int | Sequence[int] | np.ndarray, count: int) -> list[tuple[int, int]]:
     """Return the pair of numbers that each model's randomness is made from; see `streams`."""
-    values = np.asarray(seed)
+    try:
+        values = np.asarray(seed)
+    except ValueError:
+        values = np.empty(0)
     if values.dtype.kind not in "iu" or (values < 0).any() or values.shape not in ((), (count,)):
         raise ParameterError(
             f"seed = {seed!r} is not allowed: it takes a whole number of at least 0, or one for each of {count} models"
@@ -112,3 +117,20 @@ def seed_keys(seed: int | Sequence[int] | np.ndarray, count: int) -> list[tuple[
     if values.ndim:
         return [(int(value), 0) for value in values]
     return [(int(values), m) for m in range(count)]
+
+
+def places(which: Any, count: int) -> np.ndarray:
+    """Return the places, among `count` models, that an index, slice, mask or array of them stands for.
+
+    Raises
+    ------
+    ParameterError
+        If it stands for none of them.
+    """
+    try:
+        found = np.arange(count)[which].ravel()
+    except (IndexError, TypeError, ValueError):
+        found = np.empty(0)
+    if not found.size:
+        raise ParameterError(f"which = {which!r} is not allowed: it takes places 0 to {count - 1}, at least one")
+    return found

@@ -112,9 +112,12 @@ def isotropic_kernel(k: int, r: float, theta: float, S: int) -> np.ndarray:
     >>> round(sparse_relu_loss(a, 4), 3)
     0.285
     """
-    if not (math.isfinite(r) and r > 0 and math.isfinite(theta)):
-        raise ParameterError(f"r = {r}, theta = {theta}: both must be finite, and r above 0")
-    shape = _spiral(ranges.whole("k", k, 0), r, theta, ranges.whole("S", S, k))
+    if not (ranges.is_number(r) and r > 0 and ranges.is_number(theta)):
+        raise ParameterError(f"r = {r!r}, theta = {theta!r}: both must be finite numbers, and r above 0")
+    k, S = ranges.whole("k", k, 0), ranges.whole("S", S, k)
+    if max(-k * math.log(r), (S - k) * math.log(r)) > math.log(ranges.LARGEST):
+        raise ParameterError(f"r = {r!r} is not allowed for k = {k}, S = {S}: r^(s-k) overflows; take one nearer to 1")
+    shape = _spiral(k, r, float(theta), S)
     return shape / np.sum(np.maximum(shape, 0) ** 2)
 
 

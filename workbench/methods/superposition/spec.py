@@ -1,7 +1,9 @@
 """Parameters, claims and reference of the superposition study (ICLR 2026)."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from workbench.errors import ParameterError
 from workbench.harness.claims import Claim, at_least, at_most, between
 from workbench.harness.params import Params as BaseParams
 from workbench.harness.params import param
@@ -43,6 +45,14 @@ class Params(BaseParams):
     )
     shown: int = param(4, "delay k shown in the pictures", unit="steps", ge=1, le=12, protocol=False)
     seed: int = param(0, "seed of the weights and the inputs", ge=0, le=10**8, protocol=False)
+
+    @classmethod
+    def _checked(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        checked = super()._checked(values)
+        for name, value in checked.items():
+            if cls.fields()[name].is_list and len(set(value)) < len(value):
+                raise ParameterError(f"{name} = {value!r} is not allowed: it takes each value once")
+        return checked
 
     FULL: ClassVar[dict] = {
         "delays": [2, 3, 4, 5, 6, 7, 8],

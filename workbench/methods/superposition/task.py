@@ -103,10 +103,7 @@ def _silence(series: np.ndarray, T: int, targets: int, importance: np.ndarray) -
 
 
 def _series(data: Any, n_features: int, T: int) -> np.ndarray:
-    try:
-        series = np.ascontiguousarray(data, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError("the series is not an array of numbers") from None
+    series = np.ascontiguousarray(ranges.numbers("the series", data, DataError))
     if series.ndim != 2 or series.shape[1] != n_features:
         raise DataError(f"the series has shape {series.shape}: it takes (time, {n_features})")
     if len(series) <= T:

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.errors import ParameterError
 from workbench.methods.superposition import ranges
-from workbench.methods.superposition.sequences import seed_keys
+from workbench.methods.superposition.sequences import places, seed_keys
 
 REPRESENTED = 0.5
 
@@ -57,6 +57,8 @@ class ToyModel:
     def __post_init__(self) -> None:
         for name in ("n", "m", "n_models"):
             ranges.whole(name, getattr(self, name))
+        if not isinstance(self.bias, bool | np.bool_):
+            raise ParameterError(f"bias = {self.bias!r} is not allowed: it takes True or False")
         importance = self._array("importance", np.ones(self.n) if self.importance is None else self.importance, self.n)
         W = self._array("W", self._drawn(0, None) if self.W is None else self.W, self.m, self.n)
         b = self._array("b", np.zeros(self.n) if self.b is None else self.b, self.n)
@@ -85,13 +87,19 @@ class ToyModel:
         ParameterError
             If a seed is not allowed or `scale` is negative.
         """
-        if scale is not None and not 0 <= scale < np.inf:
+        if scale is not None and not (ranges.is_number(scale) and scale >= 0):
             raise ParameterError(f"scale = {scale!r} is not allowed: it takes a finite number, at least 0")
         return replace(self, W=self._drawn(seed, scale), b=None)
 
     def take(self, which: Any) -> "ToyModel":
-        """Return the models at the given places (index, slice, mask or array of them), as a model of its own."""
-        rows = np.atleast_1d(np.arange(self.n_models)[which])
+        """Return the models at the given places (index, slice, mask or array of them), as a model of its own.
+
+        Raises
+        ------
+        ParameterError
+            If there is no model at such a place.
+        """
+        rows = places(which, self.n_models)
         return replace(self, n_models=len(rows), W=self.W[rows], b=self.b[rows], importance=self.importance[rows])
 
     def forward(self, x: np.ndarray) -> np.ndarray:
@@ -102,7 +110,7 @@ class ToyModel:
         ParameterError
             If the shape of `x` fits neither.
         """
-        x = np.asarray(x, dtype=float)
+        x = ranges.numbers("x", x)
         if x.ndim not in (2, 3) or x.shape[-1] != self.n or (x.ndim == 3 and len(x) != self.n_models):
             wanted = f"(B, {self.n}) or ({self.n_models}, B, {self.n})"
             raise ParameterError(f"x has shape {x.shape}: it takes {wanted}")
@@ -115,10 +123,7 @@ class ToyModel:
 
     def _array(self, name: str, given: Any, *shape: int) -> np.ndarray:
         """Return an array of this shape for each model; a vector may stand for all."""
-        try:
-            values = np.array(given, dtype=float)
-        except (TypeError, ValueError):
-            raise ParameterError(f"{name} = {given!r} is not an array of numbers") from None
+        values = ranges.numbers(name, given)
         allowed = (self.n_models, *shape)
         if values.shape != allowed and (values.ndim != 1 or values.shape != shape):
             raise ParameterError(f"{name} has shape {values.shape}: it takes {allowed}")
@@ -143,7 +148,7 @@ def feature_dimensionality(W: np.ndarray) -> np.ndarray:
     Raises
     ------
     ParameterError
-        If `W` has fewer than two axes.
+        If `W` is not finite numbers, is empty, or has fewer than two axes.
 
     Notes
     -----
@@ -176,7 +181,7 @@ def dimensions_per_feature(W: np.ndarray) -> np.ndarray:
     Raises
     ------
     ParameterError
-        If `W` has fewer than two axes.
+        If `W` is not finite numbers, is empty, or has fewer than two axes.
 
     Examples
     --------
@@ -194,7 +199,7 @@ def represented_features(W: np.ndarray) -> np.ndarray:
     Raises
     ------
     ParameterError
-        If `W` has fewer than two axes.
+        If `W` is not finite numbers, is empty, or has fewer than two axes.
 
     Examples
     --------
@@ -205,7 +210,9 @@ def represented_features(W: np.ndarray) -> np.ndarray:
 
 
 def _matrices(W: np.ndarray) -> np.ndarray:
-    W = np.asarray(W, float)
-    if W.ndim < 2:
-        raise ParameterError(f"W has shape {W.shape}: it takes (..., m, n)")
+    W = ranges.numbers("W", W)
+    if W.ndim < 2 or not W.size:
+        raise ParameterError(f"W has shape {W.shape}: it takes (..., m, n), none of them 0")
+    if not np.isfinite(W).all():
+        raise ParameterError("W holds numbers that are not finite")
     return W

@@ -215,6 +215,7 @@ def phase_diagram(
     p, importance = (np.atleast_1d(values) for values in _checked(p, importance))
     if p.ndim != 1 or importance.ndim != 1:
         raise ParameterError(f"p has shape {p.shape} and importance {importance.shape}: give a list of each")
+    ranges.whole("seed", seed, least=0)
     grid = (len(p), len(importance), ranges.whole("seeds", seeds))
     each_p, second = (np.broadcast_to(v, grid).ravel() for v in (p[:, None, None], importance[None, :, None]))
     model = ToyModel(2, 1, importance=np.stack([np.ones_like(second), second], axis=1), n_models=len(each_p))
@@ -244,7 +245,7 @@ def classify(W: Float[np.ndarray, "*points 2"]) -> Int[np.ndarray, "*points"]:
 
 
 def _checked(p: ArrayLike, importance: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    importance = np.asarray(importance, float)
+    importance = ranges.numbers("importance", importance)
     if not ((importance > 0) & np.isfinite(importance)).all():
         raise ParameterError(f"importance = {importance} is not allowed: it takes finite numbers above 0")
     return ranges.activity(p), importance

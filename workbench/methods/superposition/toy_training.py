@@ -100,7 +100,7 @@ def fit_toy(
     for name, value in {"steps": steps, "batch": batch}.items():
         ranges.whole(name, value)
     ranges.whole("snapshots", snapshots, least=0)
-    if not 0 < lr < np.inf:
+    if not (ranges.is_number(lr) and lr > 0):
         raise ParameterError(f"lr = {lr!r} is not allowed: it takes a finite number above 0")
     R, states = _with_bias(model), streams(seed, model.n_models)
     means, squares = np.zeros_like(R), np.zeros_like(R)
@@ -154,7 +154,7 @@ def evaluate_toy(
     1.0
     """
     batches = -(-ranges.whole("n", n) // EVALUATED)
-    states = streams(np.full(model.n_models, seed), model.n_models)
+    states = streams(np.full(model.n_models, ranges.whole("seed", seed, least=0)), model.n_models)
     with numba_at_most(model.n_models):
         return _jit_toy_model.losses_of(_with_bias(model), states, *_task(model, p, amplitude), EVALUATED, batches)
 
