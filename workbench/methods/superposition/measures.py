@@ -3,6 +3,8 @@
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from workbench.harness.claims import Undecided
 
 if TYPE_CHECKING:
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
 
 SWITCH_DELAY = 4
 SHARP_DELAY = 3
+SPARSE_SPAN = (225.0, 290.0)  # degrees
 
 
 def _table(dataset: "xr.Dataset", delay: int) -> "xr.Dataset":
@@ -105,11 +108,11 @@ def dense_angle(dataset: "xr.Dataset") -> float:
 
 
 def sparse_angle(dataset: "xr.Dataset") -> float:
-    """Return k theta at the activity up to 0.05 where it is farthest from 257.5 degrees, the middle of the bound."""
+    """Return k theta in degrees at the activity up to 0.05 where it is farthest from the middle of `SPARSE_SPAN`."""
     angles = _sparse(_best(dataset, "ktheta", "ssm", SWITCH_DELAY), 0.05)
     if bool(angles.isnull().any()):
         return math.nan
-    return float(max(angles.values, key=lambda angle: abs(angle - 257.5)))
+    return float(max(angles.values, key=lambda angle: abs(angle - sum(SPARSE_SPAN) / 2)))
 
 
 def largest_jump(dataset: "xr.Dataset") -> float:
@@ -184,9 +187,15 @@ def first_feature(dataset: "xr.Dataset") -> float:
     )
 
 
-def mean_elsewhere(dataset: "xr.Dataset") -> float:
-    """Return the largest mean of A_s over the lags s != k, over the mean of diag A_k, of all larger networks."""
-    return float((dataset["network_mean_elsewhere"] / dataset["network_mean_recall"]).max(skipna=False))
+def together_elsewhere(dataset: "xr.Dataset") -> float:
+    """Return what all features together add to an output at the lag s != k where it is most, mean over the outputs.
+
+    It is the sum along a row of A_s, over the mean entry of a kept feature, the largest of all larger networks. The
+    mean of all entries would fall with their number: a readout of the identity at every lag has 1 / N_x.
+    """
+    features = np.array([int(str(name).split("x")[0]) for name in dataset["network"].values])
+    share = dataset["network_mean_elsewhere"] * features / dataset["network_kept_recall"]
+    return float(share.max(skipna=False))
 
 
 def largest_elsewhere(dataset: "xr.Dataset") -> float:
