@@ -7,6 +7,7 @@ SCRIPT = """
 import numpy as np
 from workbench import superposition as s
 from workbench.errors import DataError, ParameterError
+from workbench.methods.superposition.explore import explore
 from workbench.methods.superposition.hidden_plane import plane
 
 no_numbers = ["a", "3", [[1], [1, 2]], 1j, np.array([1j, 2]), {}, np.array(["1"]), 10**400, np.datetime64("2020")]
@@ -38,6 +39,7 @@ calls = {
     "slack": lambda wrong: s.geometry(s.DelayRecall(), slack=wrong),
     "threshold": lambda wrong: s.diagnose(series, threshold=wrong),
     "r": lambda wrong: s.isotropic_kernel(2, wrong, 0.5, 5),
+    "activity": lambda wrong: explore(activity=wrong),
     "kind": lambda wrong: s.DelayRecall(wrong),
     "tied": lambda wrong: s.DelayRecall(tied=wrong),
     "bias": lambda wrong: s.ToyModel(3, 2, bias=wrong),

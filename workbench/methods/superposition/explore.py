@@ -11,7 +11,7 @@ from workbench.harness.controls import command_line, widget_for
 from workbench.harness.frame import Frame
 from workbench.harness.params import Params, param
 from workbench.harness.progress import Progress, silent
-from workbench.methods.superposition import spec
+from workbench.methods.superposition import ranges, spec
 from workbench.methods.superposition.amplitudes import amplitude_law
 from workbench.methods.superposition.explore_picture import Picture, best_of
 from workbench.methods.superposition.explored import ACTIVITIES, LAST, SEEDS, STEPS, Networks, frame_of, train
@@ -74,7 +74,8 @@ def explore(
     ParameterError
         If an argument is not allowed.
     """
-    start = View(k=k, kind=kind, amplitude=amplitude, tied=tied, activity=float(activity), basis=basis)
+    activity = float(activity) if ranges.is_number(activity) else activity
+    start = View(k=k, kind=kind, amplitude=amplitude, tied=tied, activity=activity, basis=basis)
     controls = _controls(start)
     explorer = Explorer()
     frame = Frame(
