@@ -202,7 +202,7 @@ WRONG = [
     ({"n_features": 0}, "n_features = 0"),
     ({"n_models": 0}, "n_models = 0"),
     ({"k": -1}, "k = -1"),
-    ({"importance": [1.0, 2.0]}, "importance = .* 1 positive"),
+    ({"importance": [1.0, 2.0]}, r"importance of shape \(2,\): .* 1 features"),
     ({"importance": [0.0]}, "importance"),
     ({"importance": [np.inf]}, "importance"),
     ({"importance": ["much"]}, "importance"),

@@ -226,7 +226,7 @@ def test_wrong_parameters_are_named(changed, message):
 @pytest.mark.parametrize("data, message", [
     (np.ones(50), r"shape \(50,\): it takes \(time, 1\)"),
     (np.ones((50, 2)), r"shape \(50, 2\)"),
-    (np.ones((8, 1)), "8 steps: sequences of 8 steps need more"),
+    (np.ones((8, 1)), "8 steps .* it takes at least 9"),
     (np.full((50, 1), np.nan), "not finite"),
     (np.zeros((50, 1)), "all zero"),
     (np.repeat([0.0, 1.0], [49, 1])[:, None], "all zero where targets lie"),

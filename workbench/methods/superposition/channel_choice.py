@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from workbench.errors import DataError, ParameterError, RunError
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition import ranges
-from workbench.methods.superposition.diagnosis import Diagnosis, channel_names, diagnose, own_series
+from workbench.methods.superposition.diagnosis import Diagnosis, diagnose
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.read_outs import KEPT
+from workbench.methods.superposition.series import channel_names, own_series
 from workbench.methods.superposition.task import default_steps
 from workbench.methods.superposition.training import evaluate, fit
 

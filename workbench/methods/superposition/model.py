@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.errors import ParameterError, nearest
 from workbench.methods.superposition import ranges
-from workbench.methods.superposition.sequences import places, seed_keys
+from workbench.methods.superposition.sequences import seed_keys
 
 KINDS = ("linear", "ssm", "nonlinear")
 INPUT_SCALE = {"linear": 0.3, "ssm": 0.3, "nonlinear": 0.7}
@@ -76,9 +76,8 @@ class DelayRecall:
         for name in ("n_hidden", "n_features", "n_models"):
             ranges.whole(name, getattr(self, name))
         ranges.whole("k", self.k, least=0)
-        if not isinstance(self.tied, bool | np.bool_):
-            raise ParameterError(f"tied = {self.tied!r} is not allowed: it takes True or False")
-        self._set(importance=_importance(self.importance, self.n_features))
+        ranges.flag("tied", self.tied)
+        self._set(importance=ranges.weights(self.importance, self.n_features, ParameterError).copy())
         if self.W_x is None and self.W_h is None and self.W_y is None:
             self._set(**self._drawn(0, None, DIAGONAL))
         self._set(
@@ -127,10 +126,9 @@ class DelayRecall:
         ParameterError
             If a seed is not allowed, `scale` is negative, or one of the numbers is not finite.
         """
-        if scale is not None and not (ranges.is_number(scale) and scale >= 0):
-            raise ParameterError(f"scale = {scale!r} is not allowed: it takes a finite number, at least 0")
-        if not ranges.is_number(diagonal):
-            raise ParameterError(f"diagonal = {diagonal!r} is not allowed: it takes a finite number")
+        if scale is not None:
+            ranges.number("scale", scale, least=0)
+        ranges.number("diagonal", diagonal)
         return replace(self, **self._drawn(seed, scale, diagonal))
 
     def take(self, which: Any) -> "DelayRecall":
@@ -141,7 +139,7 @@ class DelayRecall:
         ParameterError
             If there is no network at such a place.
         """
-        rows = places(which, self.n_models)
+        rows = ranges.places(which, self.n_models)
         weights = {name: None if w is None else w[rows] for name, w in self.weights().items()}
         return replace(self, n_models=len(rows), **weights)
 
@@ -233,10 +231,3 @@ class DelayRecall:
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
-
-
-def _importance(values: Any, n_features: int) -> np.ndarray:
-    importance = np.ones(n_features) if values is None else ranges.numbers("importance", values).copy()
-    if importance.shape != (n_features,) or not np.isfinite(importance).all() or not (importance > 0).all():
-        raise ParameterError(f"importance = {values!r} is not allowed: it takes {n_features} positive numbers")
-    return importance

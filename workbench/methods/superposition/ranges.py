@@ -34,6 +34,51 @@ def is_number(value: Any) -> bool:
         return False
 
 
+def number(name: str, value: Any, *, least: float | None = None, above: float | None = None) -> float:
+    """Return `value` if it is one finite number, of at least `least` or above `above` where they are given.
+
+    Raises
+    ------
+    ParameterError
+        Otherwise.
+    """
+    fits = is_number(value) and (least is None or value >= least) and (above is None or value > above)
+    if not fits:
+        bounds = f", at least {least:g}" if least is not None else f" above {above:g}" if above is not None else ""
+        raise ParameterError(f"{name} = {value!r} is not allowed: it takes a finite number{bounds}")
+    return float(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return `value` if it is True or False.
+
+    Raises
+    ------
+    ParameterError
+        Otherwise.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} = {value!r} is not allowed: it takes True or False")
+    return bool(value)
+
+
+def places(which: Any, count: int) -> np.ndarray:
+    """Return the places, among `count` models, that an index, slice, mask or array of them stands for.
+
+    Raises
+    ------
+    ParameterError
+        If it stands for none of them.
+    """
+    try:
+        found = np.arange(count)[which].ravel()
+    except (IndexError, TypeError, ValueError):
+        found = np.empty(0)
+    if not found.size:
+        raise ParameterError(f"which = {which!r} is not allowed: it takes places 0 to {count - 1}, at least one")
+    return found
+
+
 def numbers(name: str, values: Any, error: type[WorkbenchError] = ParameterError) -> np.ndarray:
     """Return `values` as an array of real numbers, which may be nan or infinite.
 
@@ -114,21 +159,21 @@ def moments(mu: ArrayLike, nu: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return mu, nu
 
 
-def weights(importance: ArrayLike | None, n_features: int) -> np.ndarray:
+def weights(importance: ArrayLike | None, n_features: int, error: type[WorkbenchError] = DataError) -> np.ndarray:
     """Return the importance of each of `n_features` features, ones if None.
 
     Raises
     ------
-    DataError
-        If there is not one finite number above 0 for each feature.
+    WorkbenchError
+        Of the type `error`, if there is not one finite number above 0 for each feature.
     """
     if importance is None:
         return np.ones(n_features)
-    given = numbers("importance", importance, DataError)
+    given = numbers("importance", importance, error)
     if given.shape != (n_features,):
-        raise DataError(f"importance of shape {given.shape}: give one number for each of the {n_features} features")
+        raise error(f"importance of shape {given.shape}: give one number for each of the {n_features} features")
     if not (np.isfinite(given).all() and (given > 0).all()):
-        raise DataError(f"importance = {_shown(given)}: each must be finite and above 0")
+        raise error(f"importance = {_shown(given)}: each must be finite and above 0")
     return given
 
 

@@ -1,7 +1,6 @@
 """Sparse input sequences, their delayed copies, and the random streams behind them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -117,20 +116,3 @@ def seed_keys(seed: int | Sequence[int] | np.ndarray, count: int) -> list[tuple[
     if values.ndim:
         return [(int(value), 0) for value in values]
     return [(int(values), m) for m in range(count)]
-
-
-def places(which: Any, count: int) -> np.ndarray:
-    """Return the places, among `count` models, that an index, slice, mask or array of them stands for.
-
-    Raises
-    ------
-    ParameterError
-        If it stands for none of them.
-    """
-    try:
-        found = np.arange(count)[which].ravel()
-    except (IndexError, TypeError, ValueError):
-        found = np.empty(0)
-    if not found.size:
-        raise ParameterError(f"which = {which!r} is not allowed: it takes places 0 to {count - 1}, at least one")
-    return found

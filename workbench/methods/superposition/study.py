@@ -8,9 +8,10 @@ import xarray as xr
 from workbench.errors import DataError
 from workbench.harness.data import OwnData
 from workbench.harness.progress import Progress, part
-from workbench.methods.superposition.diagnosis import diagnose, own_series
+from workbench.methods.superposition.diagnosis import diagnose
 from workbench.methods.superposition.feature_choice import CHOOSERS, feature_variables, network_variables
 from workbench.methods.superposition.phase_curves import curve_variables, optimum_variables, shown_delay, train_curves
+from workbench.methods.superposition.series import own_series
 from workbench.methods.superposition.spec import KINDS, Params
 from workbench.methods.superposition.staircase import descent_variables
 from workbench.methods.superposition.task import default_steps

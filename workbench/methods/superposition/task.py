@@ -11,6 +11,7 @@ from workbench.methods.superposition import ranges
 from workbench.methods.superposition.amplitudes import amplitude_law
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.sequences import NO_SERIES
+from workbench.methods.superposition.series import own_series
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +104,7 @@ def _silence(series: np.ndarray, T: int, targets: int, importance: np.ndarray) -
 
 
 def _series(data: Any, n_features: int, T: int) -> np.ndarray:
-    series = np.ascontiguousarray(ranges.numbers("the series", data, DataError))
-    if series.ndim != 2 or series.shape[1] != n_features:
-        raise DataError(f"the series has shape {series.shape}: it takes (time, {n_features})")
-    if len(series) <= T:
-        raise DataError(f"the series has {len(series)} steps: sequences of {T} steps need more; give a longer one")
-    if not np.isfinite(series).all():
-        raise DataError("the series holds numbers that are not finite: fill or cut the gaps")
+    series = own_series(data, least=T + 1)
+    if np.shape(data) != (len(series), n_features):
+        raise DataError(f"the series has shape {np.shape(data)}: it takes (time, {n_features})")
     return series

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.errors import ParameterError
 from workbench.methods.superposition import ranges
-from workbench.methods.superposition.sequences import places, seed_keys
+from workbench.methods.superposition.sequences import seed_keys
 
 REPRESENTED = 0.5
 
@@ -57,8 +57,7 @@ class ToyModel:
     def __post_init__(self) -> None:
         for name in ("n", "m", "n_models"):
             ranges.whole(name, getattr(self, name))
-        if not isinstance(self.bias, bool | np.bool_):
-            raise ParameterError(f"bias = {self.bias!r} is not allowed: it takes True or False")
+        ranges.flag("bias", self.bias)
         importance = self._array("importance", np.ones(self.n) if self.importance is None else self.importance, self.n)
         W = self._array("W", self._drawn(0, None) if self.W is None else self.W, self.m, self.n)
         b = self._array("b", np.zeros(self.n) if self.b is None else self.b, self.n)
@@ -87,8 +86,8 @@ class ToyModel:
         ParameterError
             If a seed is not allowed or `scale` is negative.
         """
-        if scale is not None and not (ranges.is_number(scale) and scale >= 0):
-            raise ParameterError(f"scale = {scale!r} is not allowed: it takes a finite number, at least 0")
+        if scale is not None:
+            ranges.number("scale", scale, least=0)
         return replace(self, W=self._drawn(seed, scale), b=None)
 
     def take(self, which: Any) -> "ToyModel":
@@ -99,7 +98,7 @@ class ToyModel:
         ParameterError
             If there is no model at such a place.
         """
-        rows = places(which, self.n_models)
+        rows = ranges.places(which, self.n_models)
         return replace(self, n_models=len(rows), W=self.W[rows], b=self.b[rows], importance=self.importance[rows])
 
     def forward(self, x: np.ndarray) -> np.ndarray:

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from workbench.errors import ParameterError
 from workbench.harness.progress import Progress, silent
 from workbench.harness.threads import numba_at_most
 from workbench.methods.superposition import _jit_toy_model, ranges
@@ -100,8 +99,7 @@ def fit_toy(
     for name, value in {"steps": steps, "batch": batch}.items():
         ranges.whole(name, value)
     ranges.whole("snapshots", snapshots, least=0)
-    if not (ranges.is_number(lr) and lr > 0):
-        raise ParameterError(f"lr = {lr!r} is not allowed: it takes a finite number above 0")
+    ranges.number("lr", lr, above=0)
     R, states = _with_bias(model), streams(seed, model.n_models)
     means, squares = np.zeros_like(R), np.zeros_like(R)
     loss = np.empty((steps, model.n_models))
