@@ -66,7 +66,7 @@ def test_networks_that_diverged(draw, dataset):
     [
         {"delays": [1], "activities": [0.3, 0.2], "restarts": 1, "features": 1, "shown": 7, "feature_restarts": 1},
         {"delays": [5], "activities": [1.0, 1e-4], "restarts": 1, "features": 50, "steps": 10},
-        {"delays": [12, 1, 2], "activities": [0.05, 0.05], "restarts": 1, "features": 2, "feature_delays": [12, 0]},
+        {"delays": [12, 1, 2], "activities": [0.05, 0.06], "restarts": 1, "features": 2, "feature_delays": [12, 0]},
         {"delays": [2], "activities": list(np.geomspace(1, 0.01, 25)), "restarts": 1, "features": 2},
     ],
     ids=["one delay", "50 features", "the longest delay", "25 activities"],
