@@ -13,9 +13,7 @@ from workbench.methods.superposition.explore_picture import (
     ARC,
     BEST,
     FREE,
-    GREATEST_ANGLE,
     NETWORKS,
-    NO_ANGLE,
     OPTIMUM,
     READOUT,
     SPIRAL,
@@ -24,6 +22,7 @@ from workbench.methods.superposition.explored import ACTIVITIES, LAST, SEEDS, ST
 from workbench.methods.superposition.hidden_plane import BASES
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.phase_curves import seeds_of
+from workbench.methods.superposition.shown import GREATEST_ANGLE, NO_ANGLE
 from workbench.methods.superposition.spec import Params
 from workbench.methods.superposition.training import fit
 

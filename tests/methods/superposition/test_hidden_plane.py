@@ -107,3 +107,20 @@ def test_what_is_no_plane_is_refused():
     for sizes in ({"n_models": 2}, {"n_hidden": 3}, {"n_features": 2}):
         with pytest.raises(ParameterError, match="one network of 2 units and 1 feature"):
             plane(DelayRecall("ssm", **sizes))
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_the_half_plane_holds_what_is_read_as_zero_or_less(basis):
+    found = plane(turning(), basis)
+    inward = np.diff(found.half_plane(7.0), axis=0)[1]
+    np.testing.assert_allclose(inward, -7 * found.readout, atol=1e-12)
+    np.testing.assert_allclose(found.half_plane(7.0)[:2].sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(found.readout_line(7.0), [-7 * found.readout, 7 * found.readout])
+
+
+def test_lengths_in_units_of_the_output_direction():
+    found = plane(turning(), CANONICAL)
+    shown = found.in_units_of(float(np.linalg.norm(found.tips[K])))
+    assert np.linalg.norm(shown.tips[K]) == np.linalg.norm(shown.path[K * POINTS_A_STEP]) == pytest.approx(1)
+    np.testing.assert_allclose(shown.arc_of(0.2), 0.2 * shown.arc, atol=1e-12)
+    np.testing.assert_array_equal(shown.readout, found.readout)

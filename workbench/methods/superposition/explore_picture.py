@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-import matplotlib
 import numpy as np
 import plotly.graph_objects as go
-from matplotlib.colors import to_hex
 from plotly.subplots import make_subplots
 
 from workbench.harness import style
 from workbench.methods.superposition.explored import ACTIVITIES, SEEDS, STEPS
-from workbench.methods.superposition.hidden_plane import Plane
+from workbench.methods.superposition.hidden_plane import CANONICAL, RAW, UPRIGHT, Plane
+from workbench.methods.superposition.shown import FORGOTTEN, GREATEST_ANGLE, NO_ANGLE, OUTPUT, lag_color
 
 PLANE, PHASE, KERNEL, LOSS = "", "2", "3", "4"
 TITLES = (
@@ -21,17 +20,14 @@ TITLES = (
     "Loss while training",
 )
 MOST_LAGS = 17
-GREATEST_ANGLE = 360.0
-NO_ANGLE = -25.0
 FAR = 100.0
-OUTPUT, FORGOTTEN = style.OKABE_ITO["vermillion"], "#8C8C8C"
 SHADE = "rgba(86, 180, 233, 0.22)"
 FREE = "interference-free half-plane"
 SPIRAL, READOUT = "W<sub>h</sub><sup>s</sup> w<sub>0</sub>, all s", "readout w<sub>y</sub>"
 ARC, ARC_RADIUS = "k theta, from w<sub>0</sub> to w<sub>k</sub>", 0.18
 OPTIMUM, BEST = "exact optimum, linear", "best of the seeds"
 NETWORKS = ("a network", "beyond 360 degrees", "no turn: real eigenvalues, or dead")
-LEAST_KERNEL, LEAST_RADIUS = 0.1, 1e-9
+LEAST_KERNEL = 0.1
 SPREAD = 0.012  # decades between the dots of neighbouring seeds
 
 
@@ -78,7 +74,7 @@ class Picture:
     def show_task(self, k: int, optimum: np.ndarray) -> None:
         """Draw what hangs on the delay alone: colours and axes of the lags, and the exact linear optimum."""
         self._k = k
-        colors = lag_colors(k)
+        colors = [lag_color(s, k) for s in range(2 * k + 1)]
         for s, color in enumerate(colors):
             self._trace[f"w{s}"].update(line={"color": color, "width": 5 if s == k else 2.5}, marker_color=color)
         for s in range(len(colors), MOST_LAGS):
@@ -99,16 +95,15 @@ class Picture:
 
     def show_plane(self, plane: Plane, *, shaded: bool) -> None:
         """Draw the directions, the readout, and the half-plane that a ReLU readout takes for zero."""
-        n = plane.readout
-        t = np.array([-n[1], n[0]])
-        half = FAR * np.array([t, -t, -t - n, t - n, t])
-        line = FAR * np.array([-n, n])
-        self._trace[FREE].update(x=half[:, 0], y=half[:, 1], visible=shaded)
-        self._trace[READOUT].update(x=line[:, 0], y=line[:, 1])
-        self._trace[SPIRAL].update(x=plane.path[:, 0], y=plane.path[:, 1])
-        radius = max(float(np.linalg.norm(plane.arc[-1:])), LEAST_RADIUS)
-        arc = ARC_RADIUS * self._reach / radius * plane.arc
-        self._trace[ARC].update(x=arc[:, 0], y=arc[:, 1])
+        shapes = {
+            FREE: plane.half_plane(FAR),
+            READOUT: plane.readout_line(FAR),
+            SPIRAL: plane.path,
+            ARC: plane.arc_of(ARC_RADIUS * self._reach),
+        }
+        for name, points in shapes.items():
+            self._trace[name].update(x=points[:, 0], y=points[:, 1])
+        self._trace[FREE].visible = shaded
         for s, (x, y) in enumerate(plane.tips):
             label = f"<b>k = {s}</b>" if s == self._k else str(s) if s < self._k else ""
             self._trace[f"w{s}"].update(x=[0, x], y=[0, y], text=["", label], textposition=_beside(x, y))
@@ -151,21 +146,15 @@ class Picture:
 
 
 AXES_OF_BASIS = {
-    "readout up": ("across the readout", "along the readout"),
-    "canonical": ("across w<sub>k</sub>", "along w<sub>k</sub>"),
-    "as trained": ("unit 1", "unit 2"),
+    UPRIGHT: ("across the readout", "along the readout"),
+    CANONICAL: ("across w<sub>k</sub>", "along w<sub>k</sub>"),
+    RAW: ("unit 1", "unit 2"),
 }
 
 
 def best_of(values: np.ndarray, best: np.ndarray) -> np.ndarray:
     """Return the values (activity, seed) of the best seeds, (activity,)."""
     return np.take_along_axis(values, best[:, None], axis=1)[:, 0]
-
-
-def lag_colors(k: int) -> list[str]:
-    """Return the colours of the lags 0 .. 2k: dark to light before the output, the output's own, grey after it."""
-    shades = matplotlib.colormaps[style.MAGNITUDE](np.linspace(0.0, 0.65, max(k, 2)))[:k]
-    return [*(to_hex(shade) for shade in shades), OUTPUT, *[FORGOTTEN] * k]
 
 
 def _said(ktheta: float, loss: float) -> str:

@@ -69,8 +69,7 @@ class Networks:
     def plane(self, step: int, activity: int, seed: int, basis: str) -> Plane:
         """Return the hidden plane of one network, lengths in units of its |w_k| after training."""
         found = plane(self.model.take(self.place(step, activity, seed)), basis)
-        unit = self._unit(activity, seed)
-        return replace(found, tips=found.tips / unit, path=found.path / unit, arc=found.arc / unit)
+        return found.in_units_of(self._unit(activity, seed))
 
     def kernel(self, step: int, activity: int, seed: int) -> np.ndarray:
         """Return a_s of one network, s = 0 .. 2k."""

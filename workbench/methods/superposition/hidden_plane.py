@@ -1,6 +1,6 @@
 """The plane of two hidden units: feature directions, readout and spiral of a network, in a basis that shows them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from workbench.methods.superposition.model import DelayRecall
 
 UPRIGHT, CANONICAL, RAW = BASES = ("readout up", "canonical", "as trained")
 POINTS_A_STEP = 12
+LEAST_RADIUS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,25 @@ class Plane:
     arc: Float[np.ndarray, "m 2"]
     readout: Float[np.ndarray, "2"]
     basis: str
+
+    def in_units_of(self, length: float) -> "Plane":
+        """Return the same plane with all lengths but that of the readout divided by `length`."""
+        return replace(self, tips=self.tips / length, path=self.path / length, arc=self.arc / length)
+
+    def half_plane(self, far: float) -> Float[np.ndarray, "4 2"]:
+        """Return the corners of a rectangle that is filled by what the readout reads as zero or less, `far` away."""
+        n = self.readout
+        across = np.array([-n[1], n[0]])
+        return far * np.array([across, -across, -across - n, across - n])
+
+    def readout_line(self, far: float) -> Float[np.ndarray, "2 2"]:
+        """Return the ends of the line along the readout, `far` away to both sides."""
+        return far * np.array([-self.readout, self.readout])
+
+    def arc_of(self, radius: float) -> Float[np.ndarray, "m 2"]:
+        """Return the arc, of a size at which it ends at `radius` from the origin."""
+        size = float(np.linalg.norm(self.arc[-1:]))
+        return radius / max(size, LEAST_RADIUS) * self.arc
 
 
 def plane(model: DelayRecall, basis: str = UPRIGHT) -> Plane:

@@ -65,17 +65,14 @@ def _opening(dense: float, sparse: float) -> str:
 def draw_plane(ax: Axes, model: DelayRecall) -> Plane:
     """Draw the hidden plane of one network of two units, in units of |w_k|, and return it."""
     drawn, k = plane(model, CANONICAL), model.k
-    unit = np.linalg.norm(drawn.tips[k]) or 1.0
-    tips, path, n = drawn.tips / unit, drawn.path / unit, drawn.readout
-    reach = _frame(ax, tips)
-    across = np.array([-n[1], n[0]])
-    half = FAR * np.array([across, -across, -across - n, across - n])
-    ax.fill(*half.T, color=FREE, zorder=0)
-    ax.plot(*(FAR * np.array([-n, n])).T, color=style.TEXT, linestyle="--", linewidth=1.2, zorder=1)
-    ax.plot(*path.T, color="0.6", linestyle=":", linewidth=1.2, zorder=1)
+    drawn = drawn.in_units_of(float(np.linalg.norm(drawn.tips[k])) or 1.0)
+    reach = _frame(ax, drawn.tips)
+    ax.fill(*drawn.half_plane(FAR).T, color=FREE, zorder=0)
+    ax.plot(*drawn.readout_line(FAR).T, color=style.TEXT, linestyle="--", linewidth=1.2, zorder=1)
+    ax.plot(*drawn.path.T, color="0.6", linestyle=":", linewidth=1.2, zorder=1)
     for s in range(2 * k, -1, -1):
-        _arrow(ax, tips[s], s, k, reach)
-    ax.plot(*(ARC * reach / unit * drawn.arc).T, color=style.TEXT, linestyle="-", linewidth=1.1, zorder=3)
+        _arrow(ax, drawn.tips[s], s, k, reach)
+    ax.plot(*drawn.arc_of(ARC * reach).T, color=style.TEXT, linestyle="-", linewidth=1.1, zorder=3)
     return drawn
 
 
