@@ -121,6 +121,7 @@ def test_the_half_plane_holds_what_is_read_as_zero_or_less(basis):
 def test_lengths_in_units_of_the_output_direction():
     found = plane(turning(), CANONICAL)
     shown = found.in_units_of(float(np.linalg.norm(found.tips[K])))
-    assert np.linalg.norm(shown.tips[K]) == np.linalg.norm(shown.path[K * POINTS_A_STEP]) == pytest.approx(1)
+    for output in (shown.tips[K], shown.path[K * POINTS_A_STEP]):
+        assert np.linalg.norm(output) == pytest.approx(1)
     np.testing.assert_allclose(shown.arc_of(0.2), 0.2 * shown.arc, atol=1e-12)
     np.testing.assert_array_equal(shown.readout, found.readout)
