@@ -12,14 +12,14 @@ KERNEL = np.array([-0.9, 0.37, -0.2, 0.7, 0.5, -0.1])
 ATOMS = {"sign": ((-1.0, 1.0), (0.5, 0.5)), "constant": ((1.0,), (1.0,))}
 
 
-@pytest.mark.parametrize("p", [0.05, 0.6, 1.0])
+@pytest.mark.parametrize("p", [1e-3, 1e-2, 0.05, 0.6, 1.0])
 @pytest.mark.parametrize("amplitude", ATOMS)
 def test_atoms_equal_the_mean_over_all_windows(amplitude, p):
     exact = oracle.enumerated_relu_loss(KERNEL, 3, p, *ATOMS[amplitude])
     assert relu_loss_exact(KERNEL, 3, p=p, amplitude=amplitude) == pytest.approx(exact, rel=1e-4)
 
 
-@pytest.mark.parametrize("p", [0.05, 0.6, 1.0])
+@pytest.mark.parametrize("p", [1e-3, 1e-2, 0.05, 0.6, 1.0])
 @pytest.mark.parametrize("amplitude", ["uniform", "exponential", "constant"])
 def test_where_nothing_is_negative_the_relu_does_nothing(amplitude, p):
     a, law = np.array([0.1, 0.5, 0.0, 0.8, 0.3, 0.2]), AMPLITUDES[amplitude]
@@ -56,7 +56,7 @@ def test_equals_a_random_sample(amplitude, p):
 @pytest.mark.parametrize("amplitude", ["uniform", "exponential", "gaussian"])
 def test_more_points_change_little(amplitude):
     a = 0.9 ** np.abs(np.arange(20) - 4) * np.cos(np.arange(20) - 4)
-    for p in (0.05, 1.0):
+    for p in (1e-3, 0.05, 1.0):
         unit = p * AMPLITUDES[amplitude].second_moment
         few, many = (relu_loss_exact(a, 4, p=p, amplitude=amplitude, points=n) for n in (4096, 40_000))
         assert few == pytest.approx(many, abs=5e-6 * unit)

@@ -37,6 +37,11 @@ class Amplitude:
     code: int
 
     @property
+    def bounded(self) -> bool:
+        """Whether the support holds the whole law, not only all but a little of it."""
+        return float(self.cdf(np.array(self.support[1]))) == 1.0
+
+    @property
     def signed(self) -> bool:
         """Whether amplitudes may be negative, which a ReLU readout cannot return."""
         return self.support[0] < 0

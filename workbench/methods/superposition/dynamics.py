@@ -16,7 +16,6 @@ from workbench.methods.superposition import _jit_dynamics as _jit
 from workbench.methods.superposition import ranges
 from workbench.methods.superposition.exact_loss import LossTerms, expected_loss, loss_terms, null_loss
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.sequences import check_activities
 from workbench.methods.superposition.task import default_steps
 
 DIVERGED = 1e100  # a loss, that of a model that answers 0 being 1; its terms are not yet beyond any number
@@ -121,7 +120,7 @@ def descend(
         raise ParameterError(f"model of kind {model.kind!r}: the exact loss is known for the kind 'linear' only")
     if not 0 < lr < np.inf:
         raise ParameterError(f"lr = {lr!r} is not allowed: it takes a finite number above 0")
-    p = check_activities(p, model.n_models)
+    p = ranges.activities(p, model.n_models)
     T = ranges.horizon(default_steps(model.k, model.n_features) if T is None else T, model.k) or 0
     ranges.moments(mu, nu)
     at = np.unique(np.linspace(0, ranges.whole("steps", steps, 1), ranges.whole("records", records, 1) + 1).astype(int))

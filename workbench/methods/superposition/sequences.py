@@ -8,7 +8,6 @@ from workbench.errors import ParameterError
 from workbench.methods.superposition import _jit_sequences, ranges
 from workbench.methods.superposition.amplitudes import amplitude_law
 
-check_count, check_activities = ranges.whole, ranges.activities
 NO_SERIES = np.zeros((0, 1))
 STREAM = 1  # sets the random numbers of the inputs apart from those of the weights
 

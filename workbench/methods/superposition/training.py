@@ -11,9 +11,9 @@ import numpy as np
 from workbench.errors import MissingExtra, ParameterError
 from workbench.harness.progress import Progress, silent
 from workbench.harness.threads import numba_at_most
-from workbench.methods.superposition import _jit_training
+from workbench.methods.superposition import _jit_training, ranges
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.sequences import check_count, streams
+from workbench.methods.superposition.sequences import streams
 from workbench.methods.superposition.task import Task, make_task
 
 RATE = {"linear": 5e-3, "ssm": 5e-3, "nonlinear": 1e-2}
@@ -142,11 +142,9 @@ def fit(
     True
     """
     for name, value in {"steps": steps, "batch": batch}.items():
-        check_count(name, value)
-    check_count("snapshots", snapshots, least=0)
-    rate = RATE[model.kind] if lr is None else lr
-    if not 0 < rate < np.inf:
-        raise ParameterError(f"lr = {lr!r} is not allowed: it takes a finite number above 0")
+        ranges.whole(name, value, 1)
+    ranges.whole("snapshots", snapshots, 0)
+    rate = ranges.number("lr", RATE[model.kind] if lr is None else lr, above=0)
     task = make_task(model, p, T, amplitude, data)
     weights = _copies(model)
     states = streams(seed, model.n_models)
@@ -193,10 +191,10 @@ def evaluate(
     1.0
     """
     task = make_task(model, p, T, amplitude, data)
-    batches = -(-check_count("n", n) // 128)
+    batches = -(-ranges.whole("n", n, 1) // 128)
     with np.errstate(over="ignore", invalid="ignore"):  # a network that grows beyond all numbers scores nan
         weights = (model.W_x, model.W_h, np.ascontiguousarray(model.readout))
-    states = streams(np.full(model.n_models, check_count("seed", seed, least=0)), model.n_models)
+    states = streams(np.full(model.n_models, ranges.whole("seed", seed, 0)), model.n_models)
     with numba_at_most(model.n_models):
         return _jit_training.losses_of(weights, states, _shape(model), task.inputs, 128, batches, task.T)
 
