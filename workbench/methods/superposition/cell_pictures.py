@@ -6,14 +6,11 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from workbench.harness import style
 from workbench.methods.superposition.feature_choice import DRAWN, NETWORK_DELAY
-from workbench.methods.superposition.shown import LOOKS, best
-
-Drawn = tuple[Figure, str]
+from workbench.methods.superposition.shown import LOOKS, Drawn, best
 
 SIGNS = "RdBu_r"
 MOST_COLUMNS = 16  # from more on, cells have no numbers, and not every row or column is named

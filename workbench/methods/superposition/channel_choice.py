@@ -17,6 +17,7 @@ from workbench.methods.superposition.read_outs import KEPT
 from workbench.methods.superposition.series import channel_names, own_series
 from workbench.methods.superposition.task import default_steps
 from workbench.methods.superposition.training import evaluate, fit
+from workbench.methods.superposition.undefined import least
 
 WHOLE = 0.15  # from 0 or 1
 FAINT = 0.01
@@ -158,7 +159,7 @@ def kept_features(
         losses[i] = evaluate(model, T=T, n=WINDOWS, seed=seed + 1, data=inputs)
         if np.isnan(losses[i]).all():
             raise RunError(f"all {seeds} networks diverged at delay {k}: take a learning rate below lr = {lr:g}")
-        models.append(model.take(int(np.argmin(np.nan_to_num(losses[i], nan=np.inf)))))
+        models.append(model.take(int(least(losses[i]))))
         recall[i, heard] = np.diagonal(models[-1].kernel(k)[0, k])
     return KeptFeatures(
         delays=every,

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from workbench.harness import style
 from workbench.methods.superposition.shown import (
     LOOKS,
+    Drawn,
     activity_axis,
     angle_axis,
     angle_dots,
@@ -19,8 +19,6 @@ from workbench.methods.superposition.shown import (
     shown_table,
     spread,
 )
-
-Drawn = tuple[Figure, str]
 
 QUANTITIES = {
     "loss": ("loss (1: always say 0)", "relative difference", 0.02),

@@ -12,6 +12,7 @@ from scipy.stats import norm
 
 from workbench.methods.superposition import ranges
 from workbench.methods.superposition.series import channel_names, own_series
+from workbench.methods.superposition.undefined import ratio
 
 LEVEL = 0.05
 FEW = 20  # active values below which activity and moments are rough
@@ -136,9 +137,9 @@ def diagnose(
         names=labels,
         steps=len(series),
         p=count / len(series),
-        mu=_ratio(series.sum(axis=0), count),
-        nu=_ratio(power, count),
-        negative=_ratio(np.square(np.minimum(series, 0)).sum(axis=0), power),
+        mu=ratio(series.sum(axis=0), count),
+        nu=ratio(power, count),
+        negative=ratio(np.square(np.minimum(series, 0)).sum(axis=0), power),
         correlation=_correlation(series, max_lag),
         band=float(norm.isf(LEVEL / 2) / np.sqrt(len(series))),
         warnings=(),
@@ -154,7 +155,7 @@ def _correlation(series: np.ndarray, max_lag: int) -> np.ndarray:
     centred = scaled - scaled.mean(axis=0)
     centred[:, np.ptp(series, axis=0) == 0] = 0.0
     length = np.linalg.norm(centred, axis=0)
-    unit = _ratio(centred, np.broadcast_to(length, centred.shape))
+    unit = ratio(centred, np.broadcast_to(length, centred.shape))
     return np.stack([unit[lag:].T @ unit[: len(unit) - lag] for lag in range(max_lag + 1)])
 
 
@@ -229,8 +230,3 @@ def _largest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the value of largest magnitude along the first axis and its place, nan and 0 where all are nan."""
     place = np.argmax(np.nan_to_num(np.abs(values), nan=-1.0), axis=0)
     return np.take_along_axis(values, place[None], axis=0)[0], place
-
-
-def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Return above / below, nan where below is zero."""
-    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)

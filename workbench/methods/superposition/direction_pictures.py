@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.harness import style
@@ -15,6 +14,7 @@ from workbench.methods.superposition.shown import (
     FREE,
     LOOKS,
     SPARSE_LOOK,
+    Drawn,
     Look,
     best,
     lag_color,
@@ -22,8 +22,6 @@ from workbench.methods.superposition.shown import (
     places,
     shown_table,
 )
-
-Drawn = tuple[Figure, str]
 
 BINS = 12
 

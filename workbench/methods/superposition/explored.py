@@ -13,6 +13,7 @@ from workbench.methods.superposition.phase_curves import seeds_of
 from workbench.methods.superposition.read_outs import Geometry, geometry
 from workbench.methods.superposition.spec import Params
 from workbench.methods.superposition.training import RATE, evaluate, fit
+from workbench.methods.superposition.undefined import least
 
 ACTIVITIES = (1.0, 0.7, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01)
 SEEDS = tuple(range(6))
@@ -51,7 +52,7 @@ class Networks:
     @cached_property
     def best(self) -> np.ndarray:
         """The seed of the least loss after training, (activity,)."""
-        return np.argmin(np.nan_to_num(self.final_loss, nan=np.inf), axis=1)
+        return least(self.final_loss)
 
     @property
     def shape(self) -> tuple[int, int, int]:

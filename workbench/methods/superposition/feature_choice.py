@@ -8,11 +8,13 @@ import numpy as np
 
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition.channel_choice import few_first
+from workbench.methods.superposition.labels import label
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.phase_curves import SEQUENCES, seeds_of
 from workbench.methods.superposition.read_outs import KEPT
 from workbench.methods.superposition.spec import Params
 from workbench.methods.superposition.training import evaluate, fit
+from workbench.methods.superposition.undefined import least
 
 CHOOSERS = ("ssm", "nonlinear")
 RATE = 0.01
@@ -42,7 +44,7 @@ class Chosen:
     @property
     def best(self) -> int:
         """Which network has the least loss."""
-        return int(np.argmin(np.nan_to_num(self.loss, nan=np.inf)))
+        return int(least(self.loss))
 
     @property
     def recall(self) -> np.ndarray:
@@ -77,15 +79,15 @@ def feature_variables(params: Params, series: np.ndarray | None, progress: Progr
 
     restarts = (*TABLE, "feature_restart")
     return {
-        "feature_importance": ("feature", params.importance ** np.arange(width), _label("importance of a feature")),
-        "feature_loss": (restarts, over([c.loss for c in chosen]), _label("loss over that of saying 0")),
-        "feature_recall": ((*restarts, "feature"), over([c.recall for c in chosen]), _label("diagonal of A_k")),
-        "feature_kept": (restarts, over([(c.recall > KEPT).sum(axis=1) for c in chosen]), _label("features kept")),
-        "feature_best": (TABLE, over([c.best for c in chosen]), _label("restart with the least loss")),
+        "feature_importance": ("feature", params.importance ** np.arange(width), label("importance of a feature")),
+        "feature_loss": (restarts, over([c.loss for c in chosen]), label("loss over that of saying 0")),
+        "feature_recall": ((*restarts, "feature"), over([c.recall for c in chosen]), label("diagonal of A_k")),
+        "feature_kept": (restarts, over([(c.recall > KEPT).sum(axis=1) for c in chosen]), label("features kept")),
+        "feature_best": (TABLE, over([c.best for c in chosen]), label("restart with the least loss")),
         "feature_kernel": (
             (*TABLE, "feature_lag", "output", "feature"),
             over([c.best_kernel(lags - 1) for c in chosen]),
-            _label("A_s of the best network"),
+            label("A_s of the best network"),
         ),
     }
 
@@ -106,11 +108,11 @@ def network_variables(params: Params, progress: Progress) -> dict[str, Any]:
             drawn = kernel
     values = np.array(columns).T
     variables: dict[str, Any] = {
-        f"network_{name}": ("network", row, _label(text))
+        f"network_{name}": ("network", row, label(text))
         for (name, text), row in zip(SUMMARY.items(), values, strict=True)
     }
     dims = ("network_lag", "network_output", "network_feature")
-    return {**variables, "network_kernel": (dims, drawn, _label("A_s of the last network with at most 10 features"))}
+    return {**variables, "network_kernel": (dims, drawn, label("A_s of the last network with at most 10 features"))}
 
 
 def _train(
@@ -157,7 +159,3 @@ def _summary(network: Chosen, kernel: np.ndarray) -> tuple[float, ...]:
 
 def _named(progress: Progress, name: str) -> Callable[[float, str], None]:
     return lambda fraction, text: progress(fraction, f"{name}: {text}")
-
-
-def _label(text: str) -> dict[str, Any]:
-    return {"long_name": text, "units": "1"}

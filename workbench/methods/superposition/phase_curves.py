@@ -8,12 +8,14 @@ import numpy as np
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition.amplitudes import Amplitude, amplitude_law
 from workbench.methods.superposition.exact_loss import expected_loss, null_loss
+from workbench.methods.superposition.labels import label
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.optimum import optimal_linear
 from workbench.methods.superposition.read_outs import geometry
 from workbench.methods.superposition.spec import KINDS, Params
 from workbench.methods.superposition.task import default_steps
 from workbench.methods.superposition.training import FitResult, evaluate, fit
+from workbench.methods.superposition.undefined import least
 
 SEQUENCES = 16384
 TABLE = ("kind", "delay", "activity", "restart")
@@ -103,9 +105,9 @@ def curve_variables(curves: list[Curve], params: Params) -> dict[str, Any]:
     for name, (long_name, units) in READ_OUTS.items():
         values = np.array([column[name] for column in columns])
         values = values.reshape(*shape, *values.shape[2:])
-        variables[name] = ((*TABLE, *DIMENSIONS.get(name, ())), values, {"long_name": long_name, "units": units})
-    best = np.argmin(np.nan_to_num(variables["loss"][1], nan=np.inf), axis=-1)
-    variables["best"] = (TABLE[:-1], best, {"long_name": "restart with the least loss", "units": "1"})
+        variables[name] = ((*TABLE, *DIMENSIONS.get(name, ())), values, label(long_name, units))
+    best = least(variables["loss"][1])
+    variables["best"] = (TABLE[:-1], best, label("restart with the least loss"))
     return variables
 
 
@@ -134,7 +136,7 @@ def optimum_variables(params: Params, progress: Progress) -> dict[str, Any]:
         for j, activity in enumerate(params.activities):
             found[:, i, j] = _optimum(delay, activity, law)
     names = ("optimum_loss", "optimum_rho", "optimum_ktheta")
-    attrs = [{"long_name": f"{text} of the best linear network", "units": units} for text, units in _LABELS]
+    attrs = [label(f"{text} of the best linear network", units) for text, units in _LABELS]
     return {name: (TABLE[1:3], values, label) for name, values, label in zip(names, found, attrs, strict=True)}
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -17,6 +16,7 @@ from workbench.methods.superposition.shown import (
     FREE,
     LOOKS,
     OUTPUT,
+    Drawn,
     activity_axis,
     angle_axis,
     angle_dots,
@@ -32,7 +32,7 @@ FAR = 1e3
 ARC = 0.2  # radius of the arc of k theta in half sides of the axes
 
 
-def hidden_planes(dataset: xr.Dataset) -> tuple[Figure, str]:
+def hidden_planes(dataset: xr.Dataset) -> Drawn:
     """Draw the best network with a ReLU readout for dense and for sparse inputs, and k theta against activity."""
     table = shown_table(dataset)
     k, activities = int(table["delay"]), table["activity"].values

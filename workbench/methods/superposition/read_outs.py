@@ -14,6 +14,7 @@ from jaxtyping import Bool, Complex, Float, Int
 from workbench.errors import DataError, ParameterError
 from workbench.methods.superposition import ranges
 from workbench.methods.superposition.model import DelayRecall
+from workbench.methods.superposition.undefined import ratio
 
 RECALLED = 0.05
 KEPT = 0.5
@@ -118,7 +119,7 @@ def geometry(model: DelayRecall, *, slack: float = 0.0) -> Geometry:
         theta=theta,
         ktheta=np.degrees(k * theta),
         free_fraction=_free_fraction(A[:, :k], recall, recalled, slack),
-        sharpness=_ratio(_norm(W[:, k + 1], recalled), _norm(W[:, k], recalled)),
+        sharpness=ratio(_norm(W[:, k + 1], recalled), _norm(W[:, k], recalled)),
         first_norm=_norm(W[:, 0], np.ones_like(recalled)),
         kept=(recall > KEPT).sum(axis=1),
         dead=dead,
@@ -162,7 +163,7 @@ def angle_histogram(
     rows, columns = np.triu_indices(angles.shape[-1], 1)
     pairs = angles[..., rows, columns]
     counts, edges = np.histogram(pairs[np.isfinite(pairs)], bins, (0.0, 180.0))
-    return _ratio(counts.astype(float), np.full(bins, float(counts.sum()))), edges
+    return ratio(counts.astype(float), np.full(bins, float(counts.sum()))), edges
 
 
 def _directions(model: DelayRecall) -> tuple[np.ndarray, np.ndarray]:
@@ -191,7 +192,7 @@ def _free_fraction(before: np.ndarray, recall: np.ndarray, recalled: np.ndarray,
     """Return the share of recalled columns of A_s, s < k, without an entry above zero in a recalled row."""
     read = (before > slack * np.maximum(recall, 0)[:, None, None, :]) & recalled[:, None, :, None]
     free = ~read.any(axis=2) & recalled[:, None, :]
-    return _ratio(free.sum(axis=(1, 2)), before.shape[1] * recalled.sum(axis=1))
+    return ratio(free.sum(axis=(1, 2)), before.shape[1] * recalled.sum(axis=1))
 
 
 def _norm(W: np.ndarray, features: np.ndarray) -> np.ndarray:
@@ -203,10 +204,5 @@ def _angles(W: np.ndarray) -> np.ndarray:
     """Return the angles in degrees between all columns of all W_s of each model."""
     columns = np.moveaxis(W, 2, 3).reshape(len(W), -1, W.shape[2])
     length = np.linalg.norm(columns, axis=2, keepdims=True)
-    unit = _ratio(columns, np.broadcast_to(length, columns.shape))
+    unit = ratio(columns, np.broadcast_to(length, columns.shape))
     return np.degrees(np.arccos(np.clip(unit @ np.swapaxes(unit, 1, 2), -1.0, 1.0)))
-
-
-def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Return above / below, nan where below is zero."""
-    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)

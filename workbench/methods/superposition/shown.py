@@ -8,11 +8,14 @@ import xarray as xr
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from workbench.harness import style
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.training_path import SPARSE
+
+Drawn = tuple[Figure, str]
 
 GREATEST_ANGLE = 360
 NO_ANGLE = -25

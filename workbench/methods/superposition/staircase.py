@@ -7,6 +7,7 @@ import numpy as np
 from workbench.harness.progress import Progress
 from workbench.methods.superposition.amplitudes import amplitude_law
 from workbench.methods.superposition.dynamics import Descent, descend
+from workbench.methods.superposition.labels import label
 from workbench.methods.superposition.measures import SWITCH_DELAY
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.optimum import optimal_linear
@@ -35,18 +36,18 @@ def descent_variables(params: Params, progress: Progress) -> dict[str, Any]:
     moments = {"mu": law.mean, "nu": law.second_moment, "T": default_steps(SWITCH_DELAY, 1)}
     plateaus = [[optimal_linear(SWITCH_DELAY, units, p=p, **moments).loss for p in ACTIVITIES] for units in (1, 2)]
     return {
-        "descent_activity": ("descent_activity", list(ACTIVITIES), _label("activity p")),
-        "descent_step": ("descent", path.steps, {"long_name": "step of gradient descent", "units": "steps"}),
-        "descent_loss": (DIMS, _by_activity(path.loss, shape), _label("exact loss over that of saying 0")),
+        "descent_activity": ("descent_activity", list(ACTIVITIES), label("activity p")),
+        "descent_step": ("descent", path.steps, label("step of gradient descent", "steps")),
+        "descent_loss": (DIMS, _by_activity(path.loss, shape), label("exact loss over that of saying 0")),
         "descent_cosine": (
             (*DIMS, "descent_lag"),
             _by_activity(_cosines(path), shape),
-            _label("cosine of the angle between w_s and w_k, s = 0 .. k"),
+            label("cosine of the angle between w_s and w_k, s = 0 .. k"),
         ),
         "descent_optimum": (
             ("descent_units", "descent_activity"),
             np.array(plateaus),
-            _label("exact optimum of linear networks with one unit and with two"),
+            label("exact optimum of linear networks with one unit and with two"),
         ),
     }
 
@@ -61,7 +62,3 @@ def _cosines(path: Descent) -> np.ndarray:
 def _by_activity(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Arrange (R, M, ...) as (activity, restart, R, ...)."""
     return np.moveaxis(values.reshape(*shape, *values.shape[2:]), 0, 2)
-
-
-def _label(text: str) -> dict[str, Any]:
-    return {"long_name": text, "units": "1"}

@@ -3,13 +3,13 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from workbench.harness import style
 from workbench.methods.superposition.measures import plateaus
+from workbench.methods.superposition.shown import Drawn
 
 
-def staircase(dataset: xr.Dataset) -> tuple[Figure, str]:
+def staircase(dataset: xr.Dataset) -> Drawn:
     """Draw the loss of every descent with the optima of one and two units, and the cosines of w_s and w_k of one."""
     activities = dataset["descent_activity"].values
     figure, axes = style.subplots(2, len(activities), width=11, height=6.4, sharex="col", squeeze=False)

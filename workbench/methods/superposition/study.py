@@ -10,6 +10,7 @@ from workbench.harness.data import OwnData
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition.diagnosis import diagnose
 from workbench.methods.superposition.feature_choice import CHOOSERS, feature_variables, network_variables
+from workbench.methods.superposition.labels import label
 from workbench.methods.superposition.phase_curves import curve_variables, optimum_variables, shown_delay, train_curves
 from workbench.methods.superposition.series import own_series
 from workbench.methods.superposition.spec import KINDS, Params
@@ -87,9 +88,7 @@ def _own_variables(data: tuple[OwnData, ...], params: Params) -> tuple[dict[str,
     found = diagnose(np.asarray(own.array), names=_names(params, data), max_lag=max(*params.feature_delays, 1))
     values = {"activity": found.p, "mean": found.mu, "second_moment": found.nu}
     labels = {"activity": "share of active values", "mean": "their mean", "second_moment": "their second moment"}
-    variables = {
-        f"own_{name}": ("feature", column, {"long_name": labels[name], "units": "1"}) for name, column in values.items()
-    }
+    variables = {f"own_{name}": ("feature", column, label(labels[name])) for name, column in values.items()}
     return variables, {"own_data": own.name, "own_warnings": "\n".join(found.warnings)}
 
 
@@ -105,11 +104,11 @@ def _names(params: Params, data: tuple[OwnData, ...] | None) -> tuple[str, ...]:
 def _coordinates(params: Params, features: tuple[str, ...]) -> dict[str, Any]:
     return {
         "kind": ("kind", list(KINDS), {"long_name": "architecture"}),
-        "delay": ("delay", params.delays, {"long_name": "delay k", "units": "steps"}),
-        "activity": ("activity", params.activities, {"long_name": "activity p", "units": "1"}),
-        "lag": ("lag", np.arange(2 * max(params.delays) + 1), {"long_name": "lag s", "units": "steps"}),
+        "delay": ("delay", params.delays, label("delay k", "steps")),
+        "activity": ("activity", params.activities, label("activity p")),
+        "lag": ("lag", np.arange(2 * max(params.delays) + 1), label("lag s", "steps")),
         "feature_kind": ("feature_kind", list(CHOOSERS), {"long_name": "architecture"}),
-        "feature_delay": ("feature_delay", params.feature_delays, {"long_name": "delay k", "units": "steps"}),
+        "feature_delay": ("feature_delay", params.feature_delays, label("delay k", "steps")),
         "feature": ("feature", list(features), {"long_name": "feature"}),
         "network": ("network", params.networks, {"long_name": "features x units of a larger network"}),
     }

@@ -6,14 +6,12 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from workbench.harness import style
+from workbench.methods.superposition.shown import Drawn
 from workbench.methods.superposition.toy_model import feature_dimensionality, represented_features
 from workbench.methods.superposition.toy_phases import PHASES, PhaseDiagram, antipodal_boundary
-
-Drawn = tuple[Figure, str]
 
 SHORT = 0.2  # directions below this length are dots without a letter
 PHASE_COLORS = ("#BFD9EC", "#F6C9A8", "#BFE3D6")

@@ -6,10 +6,12 @@ import numpy as np
 
 from workbench.methods.superposition.amplitudes import amplitude_law
 from workbench.methods.superposition.exact_loss import expected_loss, loss_terms, null_loss
+from workbench.methods.superposition.labels import label
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.phase_curves import Curve, shown_delay
 from workbench.methods.superposition.spec import KINDS, Params
 from workbench.methods.superposition.training import evaluate
+from workbench.methods.superposition.undefined import least
 
 SNAPSHOTS = 40
 SPARSE = 0.05
@@ -26,10 +28,10 @@ def path_variables(curves: list[Curve], params: Params) -> dict[str, Any]:
     activities = np.array(params.activities)[places]
     weights = {name: [_way(shown[kind], best[kind], name) for kind in KINDS] for name in ("W_x", "W_h")}
     variables = {
-        "shown_activity": ("shown_activity", activities, {"long_name": "activity p", "units": "1"}),
-        "path_step": ("path", shown["linear"].fitted.snapshots.steps, {"long_name": "training step", "units": "steps"}),
-        "path_W_x": (("kind", *DIMS, "unit"), np.array(weights["W_x"])[..., 0], _label("W_x on the way")),
-        "path_W_h": (("kind", *DIMS, "unit", "from_unit"), np.array(weights["W_h"]), _label("W_h on the way")),
+        "shown_activity": ("shown_activity", activities, label("activity p")),
+        "path_step": ("path", shown["linear"].fitted.snapshots.steps, label("training step", "steps")),
+        "path_W_x": (("kind", *DIMS, "unit"), np.array(weights["W_x"])[..., 0], label("W_x on the way")),
+        "path_W_h": (("kind", *DIMS, "unit", "from_unit"), np.array(weights["W_h"]), label("W_h on the way")),
     }
     return {**variables, **_losses(shown["linear"], best["linear"], activities, params)}
 
@@ -37,7 +39,7 @@ def path_variables(curves: list[Curve], params: Params) -> dict[str, Any]:
 def _best(curve: Curve, place: int, params: Params) -> int:
     """Return which network of the curve is the best at an activity."""
     rows = slice(place * params.restarts, (place + 1) * params.restarts)
-    return rows.start + int(np.argmin(np.nan_to_num(curve.loss[rows], nan=np.inf)))
+    return rows.start + int(least(curve.loss[rows]))
 
 
 def _way(curve: Curve, rows: list[int], name: str) -> np.ndarray:
@@ -65,11 +67,7 @@ def _losses(curve: Curve, rows: list[int], activities: np.ndarray, params: Param
     split = np.array([getattr(terms, name) / null for name in TERMS]).reshape(len(TERMS), *shape)
     return {
         "term": ("term", list(TERMS), {"long_name": "term of the loss"}),
-        "path_terms": (("term", *DIMS), split, _label("term of the exact loss over that of saying 0")),
-        "path_exact_loss": (DIMS, np.reshape(exact, shape), _label("exact loss over that of saying 0")),
-        "path_simulated_loss": (DIMS, simulated.reshape(shape), _label("simulated loss over that of saying 0")),
+        "path_terms": (("term", *DIMS), split, label("term of the exact loss over that of saying 0")),
+        "path_exact_loss": (DIMS, np.reshape(exact, shape), label("exact loss over that of saying 0")),
+        "path_simulated_loss": (DIMS, simulated.reshape(shape), label("simulated loss over that of saying 0")),
     }
-
-
-def _label(text: str) -> dict[str, Any]:
-    return {"long_name": text, "units": "1"}
