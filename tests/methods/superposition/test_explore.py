@@ -9,6 +9,7 @@ from plotly.io.json import to_json_plotly
 from workbench.errors import DataError, ParameterError
 from workbench.methods.superposition import explore as explore_module
 from workbench.methods.superposition.explore import View, explore, linear_optimum
+from workbench.methods.superposition.explore_networks import ACTIVITIES, LAST, SEEDS, STEPS, Networks, frame_of, train
 from workbench.methods.superposition.explore_picture import (
     ARC,
     BEST,
@@ -18,12 +19,11 @@ from workbench.methods.superposition.explore_picture import (
     READOUT,
     SPIRAL,
 )
-from workbench.methods.superposition.explored import ACTIVITIES, LAST, SEEDS, STEPS, Networks, frame_of, train
 from workbench.methods.superposition.hidden_plane import BASES
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.phase_curves import seeds_of
 from workbench.methods.superposition.shown import GREATEST_ANGLE, NO_ANGLE
 from workbench.methods.superposition.spec import Params
+from workbench.methods.superposition.study_curves import seeds_of
 from workbench.methods.superposition.training import fit
 
 LIVE = {"activity", "seed", "step", "basis", "own_scale"}

@@ -6,9 +6,9 @@ from workbench.errors import DataError, ParameterError
 from workbench.harness.claims import Undecided, judge
 from workbench.harness.data import own_data
 from workbench.methods.superposition import measures, spec, study
-from workbench.methods.superposition.phase_curves import seeds_of, shown_delay
 from workbench.methods.superposition.spec import Params
-from workbench.methods.superposition.training_path import TERMS
+from workbench.methods.superposition.study_curves import seeds_of, shown_delay
+from workbench.methods.superposition.study_path import TERMS
 
 SMALL = {
     "delays": [3, 4],

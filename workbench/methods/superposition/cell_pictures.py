@@ -9,8 +9,8 @@ from matplotlib.colors import to_hex
 from matplotlib.image import AxesImage
 
 from workbench.harness import style
-from workbench.methods.superposition.feature_choice import DRAWN, NETWORK_DELAY
 from workbench.methods.superposition.shown import LOOKS, Drawn, best
+from workbench.methods.superposition.study_features import DRAWN, NETWORK_DELAY
 
 SIGNS = "RdBu_r"
 MOST_COLUMNS = 16  # from more on, cells have no numbers, and not every row or column is named

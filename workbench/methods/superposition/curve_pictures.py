@@ -19,11 +19,13 @@ from workbench.methods.superposition.shown import (
     shown_table,
     spread,
 )
+from workbench.methods.superposition.spec import CLAIMS
 
+ALLOWED = {claim.name: claim.bound.high for claim in CLAIMS}
 QUANTITIES = {
-    "loss": ("loss (1: always say 0)", "relative difference", 0.02),
-    "ktheta": ("k theta (degrees)", "difference (degrees)", 1.0),
-    "rho": ("spectral radius", "difference", 0.005),
+    "loss": ("loss (1: always say 0)", "relative difference", "optimum_loss"),
+    "ktheta": ("k theta (degrees)", "difference (degrees)", "optimum_angle"),
+    "rho": ("spectral radius", "difference", "optimum_radius"),
 }
 TERMS = {
     "task": "task",
@@ -86,14 +88,14 @@ def against_optimum(dataset: xr.Dataset) -> Drawn:
     activities = table["activity"].values
     figure, axes = style.subplots(2, 3, width=12, height=5.6, sharex=True, height_ratios=(3, 2))
     largest = []
-    for (upper, lower), (name, (label, unit, bound)) in zip(axes.T, QUANTITIES.items(), strict=True):
+    for (upper, lower), (name, (label, unit, claim)) in zip(axes.T, QUANTITIES.items(), strict=True):
         trained, optimum = best(table, name, "linear"), table[f"optimum_{name}"].values
         gap = np.abs(trained - optimum) / (np.where(optimum > 0, optimum, 1) if name == "loss" else 1)
         upper.plot(activities, optimum, color="0.75", linewidth=6, linestyle="-", label="exact optimum")
         upper.plot(activities, trained, "o", linestyle="none", color=style.PALETTE[0], label="trained, best")
         upper.set(ylabel=label)
         lower.plot(activities, np.maximum(gap, NOTHING), "o-", color=style.PALETTE[0])
-        lower.axhline(bound, color=style.PALETTE[1], linestyle="--", label=f"allowed: {bound:g}")
+        lower.axhline(ALLOWED[claim], color=style.PALETTE[1], linestyle="--", label=f"allowed: {ALLOWED[claim]:g}")
         lower.set(yscale="log", ylabel=unit)
         lower.legend(fontsize=8.5, frameon=False)
         activity_axis(lower, activities)

@@ -13,10 +13,10 @@ from workbench.harness.params import Params, param
 from workbench.harness.progress import Progress, silent
 from workbench.methods.superposition import ranges, spec
 from workbench.methods.superposition.amplitudes import amplitude_law
+from workbench.methods.superposition.explore_networks import ACTIVITIES, LAST, SEEDS, STEPS, Networks, frame_of, train
 from workbench.methods.superposition.explore_picture import Picture, best_of
-from workbench.methods.superposition.explored import ACTIVITIES, LAST, SEEDS, STEPS, Networks, frame_of, train
 from workbench.methods.superposition.hidden_plane import BASES, CANONICAL, UPRIGHT, Plane
-from workbench.methods.superposition.phase_curves import optimum_variables
+from workbench.methods.superposition.study_curves import optimum_variables
 
 BEST = "best"
 TASK = ("k", "kind", "amplitude", "tied")

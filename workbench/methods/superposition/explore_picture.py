@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from workbench.harness import style
-from workbench.methods.superposition.explored import ACTIVITIES, SEEDS, STEPS
+from workbench.methods.superposition.explore_networks import ACTIVITIES, SEEDS, STEPS
 from workbench.methods.superposition.hidden_plane import CANONICAL, RAW, UPRIGHT, Plane
 from workbench.methods.superposition.shown import FORGOTTEN, GREATEST_ANGLE, NO_ANGLE, OUTPUT, lag_color
 

@@ -9,8 +9,8 @@ import numpy as np
 from workbench.errors import ParameterError, nearest
 from workbench.methods.superposition import ranges
 from workbench.methods.superposition.sequences import seed_keys
+from workbench.methods.superposition.spec import KINDS as KINDS
 
-KINDS = ("linear", "ssm", "nonlinear")
 INPUT_SCALE = {"linear": 0.3, "ssm": 0.3, "nonlinear": 0.7}
 RECURRENT_SCALE = 0.3
 DIAGONAL = 0.5

@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from workbench.harness import style
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.training_path import SPARSE
+from workbench.methods.superposition.study_path import SPARSE
 
 Drawn = tuple[Figure, str]
 

@@ -5,8 +5,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from workbench.harness import style
-from workbench.methods.superposition.measures import plateaus
+from workbench.methods.superposition.measures import SWITCH_DELAY, ordered_separation, plateau_alignment, plateaus
 from workbench.methods.superposition.shown import Drawn
+from workbench.methods.superposition.study_staircase import SCALE
 
 
 def staircase(dataset: xr.Dataset) -> Drawn:
@@ -20,7 +21,7 @@ def staircase(dataset: xr.Dataset) -> Drawn:
         axes[0, column].set(title=f"activity p = {activity:g}", xlim=(0, _settled(one)))
     axes[0, 0].legend(fontsize=9, frameon=False)
     axes[1, 0].legend(fontsize=9, ncols=2, frameon=False)
-    figure.suptitle("Learning goes in steps: first every direction aligns, then they separate in temporal order")
+    figure.suptitle("Gradient descent from small weights: the loss, and the alignment of directions with the readout")
 
     rest = dataset["descent_loss"].isel(descent=plateaus(dataset))
     levels = dataset["descent_optimum"].isel(descent_units=0)
@@ -29,13 +30,15 @@ def staircase(dataset: xr.Dataset) -> Drawn:
         f"(optimum of one unit {float(levels.sel(descent_activity=p)):.4f})"
         for p in activities
     )
-    aligned = float(dataset["descent_cosine"].isel(descent=plateaus(dataset)).min())
+    aligned = plateau_alignment(dataset)
+    end, lowest = dataset["descent_loss"].isel(descent=-1), dataset["descent_optimum"].isel(descent_units=1)
     caption = (
-        f"Gradient descent on the exact loss, delay 4, two units, {dataset.sizes['restart']} restarts from weights of "
-        f"size 0.02. Above: the loss rests at {words}, and ends at the optimum of two units. Below, one restart: on "
-        f"the plateau the cosine between w_s and the readout w_4 is at least {aligned:.3f} in all restarts; then w_0 "
-        "leaves first, w_1 and w_2 follow. W_h begins near half the identity, so the directions are nearly aligned "
-        "from the start."
+        f"Gradient descent on the exact loss, delay {SWITCH_DELAY}, two units, {dataset.sizes['restart']} restarts "
+        f"from weights of size {SCALE:g}. Above: where the loss is flattest it is {words}, and at the end it is "
+        f"the optimum of two units but for a share of {float(abs(end / lowest - 1).max()):.1g}. Below, one restart: on the plateau the "
+        f"cosine between w_s and the readout w_{SWITCH_DELAY} is at least {aligned:.3f} in all restarts; w_0, w_1 and "
+        f"w_2 then leave in this order in {ordered_separation(dataset):.0%} of them. W_h begins near half the "
+        "identity, so the directions are nearly aligned from the start."
     )
     return figure, caption
 

@@ -9,14 +9,14 @@ from workbench.errors import DataError
 from workbench.harness.data import OwnData
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition.diagnosis import diagnose
-from workbench.methods.superposition.feature_choice import CHOOSERS, feature_variables, network_variables
-from workbench.methods.superposition.labels import label
-from workbench.methods.superposition.phase_curves import curve_variables, optimum_variables, shown_delay, train_curves
 from workbench.methods.superposition.series import own_series
 from workbench.methods.superposition.spec import KINDS, Params
-from workbench.methods.superposition.staircase import descent_variables
+from workbench.methods.superposition.study_curves import curve_variables, optimum_variables, shown_delay, train_curves
+from workbench.methods.superposition.study_features import CHOOSERS, feature_variables, network_variables
+from workbench.methods.superposition.study_labels import label
+from workbench.methods.superposition.study_path import SNAPSHOTS, path_variables
+from workbench.methods.superposition.study_staircase import descent_variables
 from workbench.methods.superposition.task import default_steps
-from workbench.methods.superposition.training_path import SNAPSHOTS, path_variables
 
 MOST_CHANNELS = 50
 

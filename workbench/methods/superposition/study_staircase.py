@@ -7,12 +7,12 @@ import numpy as np
 from workbench.harness.progress import Progress
 from workbench.methods.superposition.amplitudes import amplitude_law
 from workbench.methods.superposition.dynamics import Descent, descend
-from workbench.methods.superposition.labels import label
 from workbench.methods.superposition.measures import SWITCH_DELAY
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.optimum import optimal_linear
-from workbench.methods.superposition.phase_curves import seeds_of
 from workbench.methods.superposition.spec import Params
+from workbench.methods.superposition.study_curves import seeds_of
+from workbench.methods.superposition.study_labels import label
 from workbench.methods.superposition.task import default_steps
 
 ACTIVITIES = (1.0, 0.1)

@@ -9,9 +9,9 @@ import numpy as np
 from workbench.harness.progress import Progress
 from workbench.methods.superposition.hidden_plane import BASES, Plane, plane
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.phase_curves import seeds_of
 from workbench.methods.superposition.read_outs import Geometry, geometry
 from workbench.methods.superposition.spec import Params
+from workbench.methods.superposition.study_curves import seeds_of
 from workbench.methods.superposition.training import RATE, evaluate, fit
 from workbench.methods.superposition.undefined import least
 

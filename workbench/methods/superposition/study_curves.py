@@ -8,11 +8,11 @@ import numpy as np
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition.amplitudes import Amplitude, amplitude_law
 from workbench.methods.superposition.exact_loss import expected_loss, null_loss
-from workbench.methods.superposition.labels import label
 from workbench.methods.superposition.model import DelayRecall
 from workbench.methods.superposition.optimum import optimal_linear
 from workbench.methods.superposition.read_outs import geometry
 from workbench.methods.superposition.spec import KINDS, Params
+from workbench.methods.superposition.study_labels import label
 from workbench.methods.superposition.task import default_steps
 from workbench.methods.superposition.training import FitResult, evaluate, fit
 from workbench.methods.superposition.undefined import least

@@ -8,11 +8,11 @@ import numpy as np
 
 from workbench.harness.progress import Progress, part
 from workbench.methods.superposition.channel_choice import few_first
-from workbench.methods.superposition.labels import label
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.phase_curves import SEQUENCES, seeds_of
 from workbench.methods.superposition.read_outs import KEPT
 from workbench.methods.superposition.spec import Params
+from workbench.methods.superposition.study_curves import SEQUENCES, seeds_of
+from workbench.methods.superposition.study_labels import label
 from workbench.methods.superposition.training import evaluate, fit
 from workbench.methods.superposition.undefined import least
 

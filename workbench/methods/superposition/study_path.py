@@ -6,10 +6,10 @@ import numpy as np
 
 from workbench.methods.superposition.amplitudes import amplitude_law
 from workbench.methods.superposition.exact_loss import expected_loss, loss_terms, null_loss
-from workbench.methods.superposition.labels import label
 from workbench.methods.superposition.model import DelayRecall
-from workbench.methods.superposition.phase_curves import Curve, shown_delay
 from workbench.methods.superposition.spec import KINDS, Params
+from workbench.methods.superposition.study_curves import Curve, shown_delay
+from workbench.methods.superposition.study_labels import label
 from workbench.methods.superposition.training import evaluate
 from workbench.methods.superposition.undefined import least
 
