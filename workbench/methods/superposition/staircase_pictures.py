@@ -32,13 +32,14 @@ def staircase(dataset: xr.Dataset) -> Drawn:
     )
     aligned = plateau_alignment(dataset)
     end, lowest = dataset["descent_loss"].isel(descent=-1), dataset["descent_optimum"].isel(descent_units=1)
+    apart = float(abs(end / lowest - 1).max())
     caption = (
         f"Gradient descent on the exact loss, delay {SWITCH_DELAY}, two units, {dataset.sizes['restart']} restarts "
-        f"from weights of size {SCALE:g}. Above: where the loss is flattest it is {words}, and at the end it is "
-        f"the optimum of two units but for a share of {float(abs(end / lowest - 1).max()):.1g}. Below, one restart: on the plateau the "
-        f"cosine between w_s and the readout w_{SWITCH_DELAY} is at least {aligned:.3f} in all restarts; w_0, w_1 and "
-        f"w_2 then leave in this order in {ordered_separation(dataset):.0%} of them. W_h begins near half the "
-        "identity, so the directions are nearly aligned from the start."
+        f"from weights of size {SCALE:g}. Above: where the loss is flattest it is {words}, and at the end it is the "
+        f"optimum of two units but for a share of {apart:.1g}. Below, one restart: on the plateau the cosine between "
+        f"w_s and the readout w_{SWITCH_DELAY} is at least {aligned:.3f} in all restarts; w_0, w_1 and w_2 then leave "
+        f"in this order in {ordered_separation(dataset):.0%} of them. W_h begins near half the identity, so the "
+        "directions are nearly aligned from the start."
     )
     return figure, caption
 
