@@ -12,7 +12,9 @@ import xarray as xr
 
 import workbench
 from workbench.cli import main
+from workbench.harness import registry
 
+KNOWN = sorted(["toy", *registry.methods()])
 HEAVY = {"xarray", "pandas", "scipy", "numba", "matplotlib", "torch", "papermill", "IPython", "h5py", "dask"}
 
 
@@ -78,8 +80,8 @@ def test_cite(toy, call):
         (["run", "toy", "--all"], "give either the name of a method (see workbench list) or --all"),
         (["run", "toy", "--out", "file"], "file cannot hold results: "),
         (["params", "transprt"], "unknown method 'transprt'; did you mean 'transport'?"),
-        (["cite", "x"], "unknown method 'x'; known: toy, transport"),
-        (["benchmark", "x"], "unknown method 'x'; known: toy, transport"),
+        (["cite", "x"], f"unknown method 'x'; known: {', '.join(KNOWN)}"),
+        (["benchmark", "x"], f"unknown method 'x'; known: {', '.join(KNOWN)}"),
         (["show", "none.nc"], "none.nc: no such file; give a result file (.nc) that a run wrote"),
         (["show", "file"], "file is not a readable netCDF file"),
         (["show", "foreign.nc"], "foreign.nc is netCDF, but not a result of the workbench: it has no method"),
@@ -154,7 +156,7 @@ def test_run_all_goes_on_after_a_failure(toy, call, monkeypatch):
 
     monkeypatch.setattr(run, "_done", broken)
     code, _, said = call("run", "--all", "--no-notebook")
-    assert code == 1 and said.splitlines() == ["workbench: toy failed", "workbench: transport failed"]
+    assert code == 1 and said.splitlines() == [f"workbench: {name} failed" for name in KNOWN]
 
 
 def test_show(toy, call):
