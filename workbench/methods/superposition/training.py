@@ -20,7 +20,8 @@ RATE = {"linear": 5e-3, "ssm": 5e-3, "nonlinear": 1e-2}
 CLIP = 10.0
 ENGINES = ("auto", "numba", "torch")
 LARGE = 10_000  # N_h (N_h + N_x) from which matrix products of a library are faster
-CHUNKS = 50  # at least, and of so many steps at most, so that training can be watched and interrupted
+CHUNKS = 50  # in which a training of some length is watched and can be interrupted
+SHORTEST_CHUNK = 10  # steps, so that starting the threads costs little beside the work
 LONGEST_CHUNK = 100
 Advance = Callable[[int, np.ndarray], None]
 
@@ -273,5 +274,5 @@ def _watched(
 
 
 def _stops(steps: int, marks: np.ndarray) -> list[int]:
-    chunks = min(max(CHUNKS, steps // LONGEST_CHUNK), steps)
+    chunks = max(min(CHUNKS, steps // SHORTEST_CHUNK), steps // LONGEST_CHUNK, 1)
     return np.union1d(marks, np.linspace(0, steps, chunks + 1).astype(int)).tolist()
