@@ -166,7 +166,7 @@ def kept_features(
         names=labels,
         recall=recall,
         kept=recall > KEPT,
-        loss=losses.min(axis=1),
+        loss=np.nanmin(losses, axis=1),
         losses=losses,
         all_or_none=np.nanmax(np.minimum(np.abs(recall), np.abs(recall - 1)), axis=1) <= WHOLE,
         models=tuple(models),
